@@ -196,6 +196,10 @@ bool is_imported(const Executable& executable) { return imported_names().knows(e
 
 bool has_imported(const Profile& profile) { return std::ranges::any_of(profile.executables, is_imported); }
 
+bool is_of_another_tool(const Profile& profile) {
+  return has_imported(profile) || profile.engine == "gperftools";
+}
+
 Result<void> SeparateFiles::add(const std::string& file) {
   const Result<std::string> path = file == "-" ? copy_of_standard_input() : file;
   struct stat status;

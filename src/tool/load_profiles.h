@@ -51,6 +51,9 @@ bool is_imported(const Executable& executable);
 /// Whether it has any. What an imported file calls a source file is only a name: no page holds its text.
 bool has_imported(const Profile& profile);
 
+/// Whether another tool has written it. That of gperftools has addresses, as ours.
+bool is_of_another_tool(const Profile& profile);
+
 /// Files that are read, each once: for an import without a time, the same file is the same run.
 class SeparateFiles {
  public:

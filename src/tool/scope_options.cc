@@ -4,6 +4,7 @@
 #include "report/scope_names.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/load_profiles.h"
 #include "tool/terminal/message.h"
 
 namespace pctally {
@@ -59,6 +60,10 @@ std::optional<int> refuse_without_scopes(const Profile& profile, const std::stri
   if (!options.group.empty() && !has_scopes_for(profile.paths, Grouping::kGroup)) by = Grouping::kGroup;
   if (has_scopes_for(profile.paths, by)) return std::nullopt;
   const auto [what, word] = lacking(by);
+  if (is_of_another_tool(profile)) {
+    complain("{} is a profile of another tool and has no {}", file, what);
+    return kExitInput;
+  }
   complain("{} has no {}; record with pctally record --scope {}{}", file, what, word,
            by == Grouping::kProgram && options.program.empty() ? ", or write --by command" : "");
   return kExitInput;

@@ -295,11 +295,21 @@ class Import(unittest.TestCase):
             before = os.stat(path).st_mtime_ns
             for words, why in ((("annotate", hottest, path), "and has no code to annotate; pctally report has its ticks"),
                                (("annotate", "--json", hottest, path), "and has no code to annotate; pctally report has its ticks"),
-                               (("archive", path), "archive needs one of pctally record")):
+                               (("archive", path), "archive needs one of pctally record"),
+                               (("report", "--by", "thread", path), "and has no ticks by thread")):
                 done = run(p.PCTALLY, *words)
                 self.assertEqual((done.returncode, done.stdout), (4, ""), words)
                 self.assertRegex(done.stderr, f"^pctally: {path} is a profile of another tool.*{why}\n$")
             self.assertEqual(os.stat(path).st_mtime_ns, before)
+
+    def test_archive_knows_gperftools(self):
+        """Its profiles have addresses, as ours: no name says whose they are."""
+        path = self.path("g.prof")
+        with open(path, "wb") as file:
+            file.write(struct.pack("=11Q", 0, 3, 0, 10000, 0, 5, 1, 0x401000, 0, 1, 0) + b"400000-402000 r-xp 0 08:01 5 /bin/x\n")
+        done = run(p.PCTALLY, "archive", path)
+        self.assertEqual((done.returncode, done.stderr),
+                         (4, f"pctally: {path} is a profile of another tool; archive needs one of pctally record\n"))
 
     def test_what_is_none_or_damaged_is_one_line(self):
         with open(self.export("pprof"), "rb") as file:

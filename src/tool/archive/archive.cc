@@ -75,14 +75,14 @@ void list(const Profile& profile, const ArchiveContents& contents, const Argumen
   for (const std::string& why : contents.left_out()) inform("not in it: {}", why);
 }
 
-bool is_of_another_tool(const std::string& file) {
+bool is_file_of_another_tool(const std::string& file) {
   const Result<Profile> profile = load_any(file);
-  return profile && has_imported(*profile);
+  return profile && is_of_another_tool(*profile);
 }
 
 int archive(const Arguments& arguments) {
   Result<FileCopy> copy = copy_of(arguments.file);
-  if (!copy && is_of_another_tool(arguments.file))
+  if (!copy && is_file_of_another_tool(arguments.file))
     return give_up(kExitInput,
                    arguments.file + " is a profile of another tool; archive needs one of pctally record");
   if (!copy) return give_up(kExitInput, copy.error().text);
