@@ -105,7 +105,8 @@ class DataMaker {
             {"command", options_.command ? HtmlJson(texts_.shown(command_line(profile_))) : HtmlJson()},
             {"run", html_run(profile_, report_.account, texts_)},
             {"warnings", html_warnings(report_, texts_)},
-            {"paths", profile_.paths.recorded && profile_.paths.ends_known ? html_path_account(report_.paths) : HtmlJson()}};
+            {"paths", profile_.paths.recorded && profile_.paths.ends_known ? html_path_account(report_.paths)
+                                                                           : HtmlJson()}};
   }
 
   const Profile& profile_;
