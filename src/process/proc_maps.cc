@@ -137,12 +137,20 @@ bool is_anonymous(std::string_view path) noexcept {
 /// Its segments lie elsewhere there than in the file: what follows the first page is not looked for.
 void ProcMaps::read_build_id(ExecutableMapping* mapping) noexcept {
   if (header_inode_ != mapping->object.inode) return;
-  const auto read = [](void* maps, uint64_t offset, void* to, size_t bytes) {
-    auto* self = static_cast<ProcMaps*>(maps);
-    return offset == 0 ? self->read_memory(self->header_address_, to, bytes) : ssize_t{-1};
+  struct Header {
+    ProcMaps* maps;
+    bool read;
+  } header{this, false};
+  const auto read = [](void* of, uint64_t offset, void* to, size_t bytes) {
+    auto* asked = static_cast<Header*>(of);
+    if (offset != 0) return ssize_t{-1};
+    const ssize_t got = asked->maps->read_memory(asked->maps->header_address_, to, bytes);
+    asked->read = got > 0;
+    return got;
   };
   mapping->object.build_id = mapping->build_id;
-  mapping->object.build_id_bytes = pctally::read_build_id(read, this, mapping->build_id);
+  mapping->object.build_id_bytes = pctally::read_build_id(read, &header, mapping->build_id);
+  mapping->header_read = header.read;
 }
 
 }  // namespace pctally

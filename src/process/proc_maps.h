@@ -29,6 +29,7 @@ struct ExecutableMapping {
   uint64_t file_offset = 0;
   ObjectIdentity object;
   uint8_t build_id[kBuildIdBytes] = {};
+  bool header_read = false;  ///< the object's first bytes were read in memory: it has no other build id
 };
 
 /// Reads one process's mappings, as often as asked. Not for signal handlers. No heap.

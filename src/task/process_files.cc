@@ -106,13 +106,15 @@ Result<FileFacts> ProcessFiles::facts_of(const std::string& path) {
   return helper_.facts_of(path);
 }
 
-std::string ProcessFiles::build_id_of(const std::string& path) {
+std::string ProcessFiles::find_build_id(const std::string& path, bool first_part) {
   struct File {
     FileHelper* helper;
     const std::string& path;
-  } file{&helper_, path};
+    bool first_part;
+  } file{&helper_, path, first_part};
   const auto read = [](void* of, uint64_t offset, void* to, size_t most) {
     const auto* asked = static_cast<const File*>(of);
+    if (asked->first_part && offset != 0) return ssize_t{-1};
     const auto part = asked->helper->read_part(asked->path, offset);
     if (part) memcpy(to, part->data(), std::min(most, part->size()));
     return part ? static_cast<ssize_t>(std::min(most, part->size())) : ssize_t{-1};
@@ -120,6 +122,19 @@ std::string ProcessFiles::build_id_of(const std::string& path) {
   uint8_t id[kBuildIdBytes];
   const uint32_t bytes = read_build_id(read, &file, id);
   return {reinterpret_cast<const char*>(id), bytes};
+}
+
+std::string ProcessFiles::build_id_of(const std::string& path) { return find_build_id(path, false); }
+
+const std::string& ProcessFiles::build_id_of_mapped(const std::string& path, uint64_t inode) {
+  static const std::string kNone;
+  if (!helper_.runs() || path.empty() || path[0] != '/') return kNone;
+  if (build_ids_.size() >= kMostFiles) build_ids_.clear();
+  const auto [entry, fresh] = build_ids_.try_emplace(path + '\n' + std::to_string(inode));
+  if (!fresh) return entry->second;
+  if (const auto facts = facts_of(path); facts && facts->inode == inode)
+    entry->second = find_build_id(path, true);
+  return entry->second;
 }
 
 void ProcessFiles::stamp(ObjectIdentity* object) {

@@ -39,6 +39,10 @@ class ProcessFiles {
   Result<FileFacts> facts_of(const std::string& path);
   /// The build id of the executable at `path`, likewise; empty if it has none, or that is not known.
   std::string build_id_of(const std::string& path);
+  /// The build id of what a process has mapped from `path`, where /proc tells its inode alone: it is the
+  /// object that records of the kernel name by its build id. Empty if it has none in its first part, where
+  /// the kernel looks, if another file is there now, or without a helper.
+  const std::string& build_id_of_mapped(const std::string& path, uint64_t inode);
   /// stamp_file(), likewise.
   void stamp(ObjectIdentity* object);
   Result<UniqueFd> open_maps(pid_t pid) { return helper_.open_maps(pid); }
@@ -80,12 +84,14 @@ class ProcessFiles {
   bool hold_names(const Waiting& wanted);
   std::string find_jit_dump(pid_t pid);
   void forget_searches();
+  std::string find_build_id(const std::string& path, bool first_part);
   void hold_at_path(const Pool& pool, const ObjectRecord& record);
 
   FileHelper helper_;
   UniqueFd kernel_symbols_;
   size_t most_;  ///< files held
   std::unordered_map<std::string, UniqueFd> files_;
+  std::unordered_map<std::string, std::string> build_ids_;  ///< by path and inode
   std::unordered_map<pid_t, UniqueFd> perf_maps_;
   std::vector<Waiting> waiting_;
   std::map<std::pair<pid_t, uint64_t>, unsigned> dump_searches_;  ///< of a process, by its start too

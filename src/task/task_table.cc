@@ -177,9 +177,20 @@ void TaskTable::add_mapping(pid_t pid, Task& task, const Program& program, Execu
                                                : mapping.object.path == program.path;
   std::string path = place_of(pid, task, mapping.object.path, mapping.object);
   mapping.object.path = path;
+  find_build_id(path, &mapping);
   stamp(&mapping.object);
   const bool is_vdso = mapping.object.kind == ObjectKind::kVdso;
   map_object(task, mapping.start, mapping.end, is_vdso ? 0 : mapping.file_offset, mapping.object, is_program);
+}
+
+/// It is read from the process's memory, which may not be ours to read.
+void TaskTable::find_build_id(const std::string& path, ExecutableMapping* mapping) {
+  ObjectIdentity& object = mapping->object;
+  if (files_ == nullptr || object.kind != ObjectKind::kFile || mapping->header_read) return;
+  const std::string& id = files_->build_id_of_mapped(path, object.inode);
+  memcpy(mapping->build_id, id.data(), id.size());
+  object.build_id = mapping->build_id;
+  object.build_id_bytes = static_cast<uint32_t>(id.size());
 }
 
 void TaskTable::stamp(ObjectIdentity* object) {

@@ -144,6 +144,7 @@ class TaskTable {
   void map_running(pid_t pid, Task& task);
   Program program_of(pid_t pid);
   void add_mapping(pid_t pid, Task& task, const Program& program, ExecutableMapping mapping);
+  void find_build_id(const std::string& path, ExecutableMapping* mapping);
   void stamp(ObjectIdentity* object);
   void find_root(pid_t pid, Task& task);
   void find_threads(pid_t pid, Task& task);
