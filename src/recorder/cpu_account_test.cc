@@ -165,6 +165,28 @@ TEST(CpuAccount, OfACommandACountBeyondTheKernelsIsOfThoseNobodyWaitedFor) {
   EXPECT_EQ(account.used(nullptr, 90).total(), 90u);
 }
 
+/// perf's count lacks the end of each process. The clocks have it, and what older children used before.
+TEST(CpuAccount, OfRunningProcessesTheClocksAreTakenIfTheyHaveMoreAndNoOlderChildren) {
+  constexpr uint64_t kCounted = 50'000'000;
+  CpuAccount account;
+  account.start(Target::running({getpid()}));
+  burn(100'000'000);
+  account.poll();
+  EXPECT_GE(account.used(nullptr, kCounted).total(), 100'000'000u);
+  const pid_t older = fork();
+  if (older == 0) {
+    pause();
+    _exit(0);
+  }
+  CpuAccount with_child;
+  with_child.start(Target::running({getpid()}));
+  burn(100'000'000);
+  with_child.poll();
+  EXPECT_EQ(with_child.used(nullptr, kCounted).total(), kCounted);
+  kill(older, SIGKILL);
+  waitpid(older, nullptr, 0);
+}
+
 TEST(CpuAccount, OfTheMachineIsKnown) {
   CpuAccount account;
   account.start(Target::machine());

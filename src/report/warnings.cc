@@ -247,6 +247,7 @@ const char* who_sees_the_kernel(const Profile& profile) {
 /// What no clock of the account has seen, though it was sampled.
 const char* left_out_of_cpu_time(const Profile& profile) {
   const bool attached = !profile.command.empty() && !has_command(profile);
+  if (attached && profile.command[0] == "@running") return "the ends of processes";
   return attached ? "what ran after its last reading" : "children nobody waited for";
 }
 

@@ -320,6 +320,11 @@ TEST(Warnings, TicksBeyondTheCpuTime) {
   profile.cpu_user_ns = 800'000'000;
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning, "25.0 % more than the measured CPU time")));
+  for (const auto& [target, reason] : {std::pair{"@running", "lacks the ends of processes"},
+                                       std::pair{"@cgroup", "lacks what ran after its last reading"}}) {
+    profile.command = {target, "1:init"};
+    EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, reason)));
+  }
 }
 
 TEST(Warnings, ProcessesNobodySaw) {
