@@ -23,6 +23,8 @@ constexpr int kErrorC11 = 2;                           // thrd_error
 /// A signal's frame (3.5 KiB with AVX-512, 11 with AMX) and what the handler needs, above all that the
 /// program asked for.
 constexpr size_t kHandlerRoom = 32 << 10;
+constexpr size_t kSmallDefault =
+    1 << 20;  ///< that only pthread_setattr_default_np(3) makes, or another C library
 
 int g_clocks = 0;
 int g_filtered = 0;
@@ -50,7 +52,10 @@ class RoomyAttributes {
   explicit RoomyAttributes(const pthread_attr_t* asked) noexcept : used_(asked) {
     void* stack = nullptr;
     size_t bytes = 0;
-    if (asked == nullptr) return;
+    if (asked == nullptr) {
+      use_default();
+      return;
+    }
     if (pthread_attr_getstack(asked, &stack, &bytes) == 0 && stack_is_own(stack, bytes)) {
       small_ = bytes < kHandlerRoom;
       bytes_ = bytes;
@@ -61,9 +66,14 @@ class RoomyAttributes {
     if (pthread_attr_setstacksize(&copy_, bytes + kHandlerRoom) == 0) used_ = &copy_;
     bytes_ = bytes;
   }
+  RoomyAttributes(const RoomyAttributes&) = delete;
+  RoomyAttributes& operator=(const RoomyAttributes&) = delete;
+  ~RoomyAttributes() {
+    if (owns_copy_) pthread_attr_destroy(&copy_);
+  }
   [[nodiscard]] const pthread_attr_t* get() const noexcept { return used_; }
   [[nodiscard]] bool small() const noexcept { return small_; }
-  /// The least size of the stack; 0: the default.
+  /// The least size of the stack; 0: not known.
   [[nodiscard]] size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -71,8 +81,19 @@ class RoomyAttributes {
   static bool stack_is_own(void* stack, size_t bytes) noexcept {
     return stack != nullptr && reinterpret_cast<uintptr_t>(stack) + bytes != 0;
   }
+  /// A program may have set it, and RLIMIT_STACK since the C library read it.
+  void use_default() noexcept {
+    pthread_attr_t plain;
+    if (pthread_attr_init(&plain) != 0) return;
+    if (pthread_attr_getstacksize(&plain, &bytes_) != 0) bytes_ = 0;
+    pthread_attr_destroy(&plain);
+    if (bytes_ == 0 || bytes_ >= kSmallDefault) return;
+    owns_copy_ = pthread_getattr_default_np(&copy_) == 0;
+    if (owns_copy_ && pthread_attr_setstacksize(&copy_, bytes_ + kHandlerRoom) == 0) used_ = &copy_;
+  }
   const pthread_attr_t* used_;
   pthread_attr_t copy_;
+  bool owns_copy_ = false;
   size_t bytes_ = 0;
   bool small_ = false;
 };

@@ -1,9 +1,12 @@
-/* stack_end main|thread BYTES: computes for 0.3 s where so many bytes of its stack are left. */
+/* stack_end main|thread|default|limit BYTES: computes for 0.3 s where so many bytes of its stack are left.
+ * The thread's is the default, with `default` one of 32 KiB; with `limit` the program has raised
+ * RLIMIT_STACK, which that does not follow. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static long left;
@@ -38,6 +41,21 @@ static void* run(void* unused) {
   return unused;
 }
 
+static void set_small_default(void) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 32768);
+  pthread_setattr_default_np(&attributes);
+}
+
+static void raise_limit(void) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_STACK, &limit);
+  const rlim_t wanted = (rlim_t)64 << 20;
+  limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+  setrlimit(RLIMIT_STACK, &limit);
+}
+
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   left = atol(argv[2]);
@@ -45,6 +63,8 @@ int main(int argc, char** argv) {
     run(NULL);
   } else {
     pthread_t thread;
+    if (strcmp(argv[1], "default") == 0) set_small_default();
+    if (strcmp(argv[1], "limit") == 0) raise_limit();
     if (pthread_create(&thread, NULL, run, NULL) != 0) return 2;
     pthread_join(thread, NULL);
   }

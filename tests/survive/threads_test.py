@@ -210,7 +210,7 @@ class Limits(unittest.TestCase):
         """Where a tick has room and a walk has none its path is cut: Ruby reserves its stack down to its limit, and died there."""
         left = p.least_signal_stack() + 512
         for engine in inside():
-            for which in ("main", "thread"):
+            for which in ("main", "thread", "default", "limit"):
                 with self.subTest(engine=engine, which=which):
                     done = p.record([p.program("stack_end"), which, str(left)], "-e", engine, "-g")
                     self.assertEqual((done.returncode, done.stdout), (0, b"whole\n"), done.stderr)
