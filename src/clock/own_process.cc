@@ -1,5 +1,6 @@
 #include "clock/own_process.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "clock/thread_hook.h"
@@ -16,6 +17,15 @@ void note_own_process() noexcept { __atomic_store_n(&g_owner, getpid(), __ATOMIC
 bool runs_in_lent_memory() noexcept {
   const pid_t owner = __atomic_load_n(&g_owner, __ATOMIC_RELAXED);
   return owner != 0 && !has_seccomp_filter() && getpid() != owner;
+}
+
+char* page_cleared_in_children() noexcept {
+  constexpr size_t kBytes = 4096;
+  void* page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  if (madvise(page, kBytes, MADV_WIPEONFORK) == 0) return static_cast<char*>(page);
+  munmap(page, kBytes);
+  return nullptr;
 }
 
 }  // namespace pctally

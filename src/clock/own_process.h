@@ -12,4 +12,8 @@ void note_own_process() noexcept;
 /// Async-signal-safe.
 [[nodiscard]] bool runs_in_lent_memory() noexcept;
 
+/// Memory that the kernel clears in each child of fork(2): the child may have its parent's number, where both
+/// are process 1 of a pid namespace. Null before Linux 4.14; qemu-user clears nothing.
+[[nodiscard]] char* page_cleared_in_children() noexcept;
+
 }  // namespace pctally

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "clock/own_process.h"
+
 namespace pctally {
 
 constinit Mutex g_threads;
@@ -14,6 +16,7 @@ ThreadRecord* g_records = nullptr;           ///< mapped under the lock; handler
 unsigned g_count GUARDED_BY(g_threads) = 0;  ///< that were ever in use
 unsigned g_free GUARDED_BY(g_threads) = 0;   ///< first of the free list, by index + 1
 pid_t g_process = 0;
+char* g_known = nullptr;  ///< not 0 in that process; null: the number has to do
 
 bool map_records() noexcept {
   if (g_records != nullptr) return true;
@@ -24,12 +27,16 @@ bool map_records() noexcept {
   return true;
 }
 
+void know_process() noexcept {
+  g_process = getpid();
+  if (g_known != nullptr) *g_known = 1;
+}
+
 }  // namespace
 
 bool forget_threads() noexcept {
-  const pid_t process = getpid();
-  if (g_process == process) return false;
-  g_process = process;
+  if (g_process == getpid() && (g_known == nullptr || *g_known != 0)) return false;
+  know_process();
   g_threads.reset();
   MutexLock locked(g_threads);
   for (unsigned i = 0; i < g_count; ++i) g_records[i].used = false;
@@ -38,7 +45,10 @@ bool forget_threads() noexcept {
 }
 
 ThreadRecord* take_thread_record() noexcept {
-  if (g_process == 0) g_process = getpid();
+  if (g_process == 0) {
+    g_known = page_cleared_in_children();
+    know_process();
+  }
   if (!map_records()) return nullptr;
   unsigned index = g_free;
   if (index != 0)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "base/proc_file.h"
 #include "base/sanitizer.h"
 #include "clock/clock_watch.h"
+#include "clock/own_process.h"
 #include "clock/thread_hook.h"
 #include "clock/thread_record.h"
 #include "clock/tick_clock.h"
@@ -252,16 +252,6 @@ void in_child() { enter_child(Descriptors::kCopied); }
 /// A child of the bare clone(2): the C library runs no handlers of fork(2) in it.
 void notice_unseen_fork() {
   if (*g_met == 0) enter_child(Descriptors::kPerhapsShared);
-}
-
-/// Null before Linux 4.14.
-char* page_cleared_in_children() noexcept {
-  constexpr size_t kBytes = 4096;
-  void* page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return nullptr;
-  if (madvise(page, kBytes, MADV_WIPEONFORK) == 0) return static_cast<char*>(page);
-  munmap(page, kBytes);
-  return nullptr;
 }
 
 /// Filters that came after the recorder's: one that the program brought itself may kill for a timer.

@@ -183,6 +183,20 @@ class Namespaces(unittest.TestCase):
                     self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (where, engine))
                     self.assertGreater(p.share_at_most(data, "spin_inside"), 0.7, (where, engine))
 
+    def test_a_child_has_its_parents_number(self):
+        """Process 1 of a namespace, whose child is process 1 of another: what the parent's threads had is none of the child's."""
+        if subprocess.run(["unshare", "-Urpf", "--mount-proc", p.program("forks_inside"), "pids", "0"]).returncode != 0:
+            self.skipTest("this machine gives no new pid namespace")
+        for engine in p.engines("timer", "trap"):
+            with p.Machine() as machine:
+                data = p.record(["unshare", "-Urpf", "--mount-proc", p.program("forks_inside"), "pids", "0.3"], "-e", engine).report()
+            p.assert_ledger(self, data)
+            if machine.judges(f"{engine}, process 1 of process 1"):
+                self.assertGreater(p.sampled_at_most(data), 0.8 * data["cpu_s"], engine)
+                self.assertGreater(p.share_at_most(data, "spin_inside"), 0.7, engine)
+            done = p.record(["unshare", "-Urpf", "--mount-proc", p.program("clones_inside"), "150"], "-e", engine)
+            self.assertEqual((done.returncode, done.stdout), (0, b"0 hung\n"), (engine, done.stderr))
+
     def test_a_library_loaded_later_is_named_in_a_pid_namespace(self):
         """Where the number by which a process knows itself is another process's for the recorder."""
         if subprocess.run(["unshare", "-Urpf", "true"], capture_output=True).returncode != 0:
