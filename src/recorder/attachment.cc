@@ -25,21 +25,33 @@ constexpr size_t kFewestDescriptors = 8;
 
 }  // namespace
 
-Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
+Result<void> Attachment::add(pid_t pid) {
+  UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  int error = errno;
+  if (!fd.valid() && error == EMFILE) return too_many_files();
+  if (pid_t process = process_of_thread(pid); !fd.valid() && process != pid && process > 0)
+    return fail(EINVAL, "%d is a thread of process %d; use -p %d, which records all its threads", pid,
+                process, process);
+  if (!fd.valid() && error == ESRCH) return fail(error, "process %d does not exist; it may have ended", pid);
+  if (!fd.valid()) return fail(error, "process %d: %s", pid, strerror(error));
+  if (is_ready(fd.get())) return fail(ESRCH, "process %d has ended, and its parent has not asked how", pid);
+  processes_.push_back(std::move(fd));
+  return {};
+}
+
+Result<Attachment> Attachment::open(std::vector<pid_t>* processes, const std::vector<pid_t>& needed) {
   Attachment attachment;
-  for (pid_t pid : processes) {
-    UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-    int error = errno;
-    if (!fd.valid() && error == EMFILE) return too_many_files();
-    if (pid_t process = process_of_thread(pid); !fd.valid() && process != pid && process > 0)
-      return fail(EINVAL, "%d is a thread of process %d; use -p %d, which records all its threads", pid,
-                  process, process);
-    if (!fd.valid() && error == ESRCH)
-      return fail(error, "process %d does not exist; it may have ended", pid);
-    if (!fd.valid()) return fail(error, "process %d: %s", pid, strerror(error));
-    if (is_ready(fd.get())) return fail(ESRCH, "process %d has ended, and its parent has not asked how", pid);
-    attachment.processes_.push_back(std::move(fd));
+  Result<void> added;
+  std::vector<pid_t> left;
+  for (pid_t pid : *processes) {
+    added = attachment.add(pid);
+    const bool ended = !added && added.error().code == ESRCH;
+    if (!added && (!ended || std::ranges::find(needed, pid) != needed.end()))
+      return std::unexpected(added.error());
+    if (added) left.push_back(pid);
   }
+  if (left.empty() && !added) return std::unexpected(added.error());
+  *processes = std::move(left);
   if (!has_descriptors_left(kFewestDescriptors)) return too_many_files();
   const sigset_t set = ending_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);

@@ -13,14 +13,17 @@ namespace pctally {
 class Attachment {
  public:
   /// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording in order. `processes` empty: it ends
-  /// by them alone. Errors: ESRCH (no process of that number), EPERM is the engine's to find.
-  static Result<Attachment> open(const std::vector<pid_t>& processes);
+  /// by them alone. Those that have ended are taken from the list, unless all have, or one is of `needed`.
+  /// Errors: ESRCH (it has ended), EPERM is the engine's to find.
+  static Result<Attachment> open(std::vector<pid_t>* processes, const std::vector<pid_t>& needed);
 
   /// Readable when ended() may have become true.
   [[nodiscard]] std::vector<int> descriptors() const;
   bool ended();
 
  private:
+  Result<void> add(pid_t pid);
+
   UniqueFd signals_;
   std::vector<UniqueFd> processes_;
   bool interrupted_ = false;

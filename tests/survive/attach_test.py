@@ -313,6 +313,20 @@ class Refusals(unittest.TestCase):
     def test_no_such_process(self):
         self.refused(["-p", "999999999"], "process 999999999 does not exist; it may have ended")
 
+    def test_a_name_means_the_processes_that_live(self):
+        """One of them that had ended, and was not waited for, refused the recording of all."""
+        spinner = shutil.copy(p.program("spinner"), os.path.join(p.scratch(), f"srv{os.getpid()}"))
+        name = os.path.basename(spinner)
+        ended = subprocess.Popen([spinner, "1", "0"])
+        self.addCleanup(ended.wait)
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        with running([spinner, "1", "30"]) as living:
+            done = attach(["-p", name, "--for", "0.3"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.report()["command"], ["@running", f"{living.pid}:{name}"])
+            self.refused(["-p", f"{name},{ended.pid}"], f"process {ended.pid} has ended, and its parent has not asked how")
+        self.refused(["-p", name], f"process {ended.pid} has ended, and its parent has not asked how")
+
     def test_a_thread(self):
         with running([p.program("spinner"), "2", "20"]) as target:
             while len(os.listdir(f"/proc/{target.pid}/task")) < 3:

@@ -332,6 +332,7 @@ std::optional<int> find_targets(RecordCommandLine* line, const Words& words) {
   if (!words.processes) return std::nullopt;
   ProcessList found = find_processes(*words.processes);
   line->options.processes = found.processes;
+  line->options.by_number = found.by_number;
   if (found.unknown.empty()) return std::nullopt;
   if (found.near.empty())
     complain("no running process is called {}; give ids (-p 101,102) or start it under pctally record --",

@@ -77,6 +77,7 @@ ProcessList find_processes(const std::string& text) {
     long number = is_number(word) && word.size() <= 10 ? strtol(word.c_str(), nullptr, 10) : 0;
     std::vector<pid_t> found;
     if (number > 0 && number <= INT_MAX) found = {static_cast<pid_t>(number)};
+    add(found, &result.by_number);
     if (number == 0) found = processes_called(word);
     if (found.empty()) {
       result.unknown = word;

@@ -9,8 +9,9 @@ namespace pctally {
 
 struct ProcessList {
   std::vector<pid_t> processes;
-  std::string unknown;  ///< a name that no running process has
-  std::string near;     ///< "python3.11 (14012), ...": some whose names begin so
+  std::vector<pid_t> by_number;  ///< of these, given so
+  std::string unknown;           ///< a name that no running process has
+  std::string near;              ///< "python3.11 (14012), ...": some whose names begin so
 };
 
 /// "101,102", "101 102" (as pidof(8) prints them), "nginx" or "101,nginx". Of a name: every process that

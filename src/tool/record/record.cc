@@ -92,7 +92,7 @@ int record_command(RecordOptions options) {
 int record_running(RecordOptions options) {
   let_writes_fail();  // a reader of our messages that goes away does not end the recording
   bool named = !options.path.empty();
-  auto attachment = Attachment::open(options.processes);
+  auto attachment = Attachment::open(&options.processes, options.by_number);
   if (!attachment) return give_up(attachment.error());
   Recording recording(std::move(options), &recorder_notices());
   if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
