@@ -75,22 +75,21 @@ bool ObjectFrames::open_file(const ObjectIdentity& identity, int held) {
   const std::string path(identity.path);
   if (path.empty() || path[0] != '/') return false;
   fd_.reset(held < 0 ? -1 : fcntl(held, F_DUPFD_CLOEXEC, 0));
-  if (fd_.valid() && is_same_file(identity)) return true;
+  if (fd_.valid() && is_file_of(fd_.get(), identity)) return true;
   struct stat status;
   auto opened = open_regular_file(path.c_str(), &status);
   fd_.reset();
   if (opened) fd_ = std::move(*opened);
-  return fd_.valid() && is_same_file(identity);
+  return fd_.valid() && is_file_of(fd_.get(), identity);
 }
 
-/// By its build id, or, where one of the two has none that is known, by its inode.
-bool ObjectFrames::is_same_file(const ObjectIdentity& identity) const {
+bool ObjectFrames::is_file_of(int fd, const ObjectIdentity& identity) {
   struct stat status;
-  if (fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
   char byte;
-  if (pread(fd_.get(), &byte, 1, 0) < 0) return false;  // it was opened as a place alone
+  if (pread(fd, &byte, 1, 0) < 0) return false;  // it was opened as a place alone
   uint8_t id[kBuildIdBytes];
-  const uint32_t bytes = read_build_id(fd_.get(), id);
+  const uint32_t bytes = read_build_id(fd, id);
   if (bytes == 0 || identity.build_id_bytes == 0)
     return status.st_ino == identity.inode && device_number(status.st_dev) == identity.device;
   return bytes == identity.build_id_bytes && memcmp(id, identity.build_id, bytes) == 0;

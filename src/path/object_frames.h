@@ -30,6 +30,10 @@ class ObjectFrames {
   /// drop() has given up.
   void read(const ObjectIdentity& identity, bool keep_open, int held);
 
+  /// Whether that is open for reading. By its build id, or, where one of the two has none that is known, by
+  /// its inode.
+  static bool is_file_of(int fd, const ObjectIdentity& identity);
+
   /// Gives up the tables, for their memory.
   void drop() noexcept;
   [[nodiscard]] bool is_dropped() const noexcept { return dropped_; }
@@ -70,7 +74,6 @@ class ObjectFrames {
   template <class Visit>
   void visit_go(uint64_t number, Visit&& visit) const;
   bool find_section(const char* name, Elf64_Shdr* found) const;
-  [[nodiscard]] bool is_same_file(const ObjectIdentity& identity) const;
   [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
   [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;
   [[nodiscard]] bool is_in_order() const;

@@ -18,6 +18,7 @@
 #include "base/proc_file.h"
 #include "base/time_ns.h"
 #include "histfile/chain.h"
+#include "path/object_frames.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 #include "task/stat_at_once.h"
@@ -151,15 +152,24 @@ void ProcessFiles::hold_kernel_symbols() {
   kernel_symbols_.reset(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
 }
 
-int ProcessFiles::hold(const ObjectIdentity& object) {
+/// What was deleted (by an upgrade, say) has no path any more, but its process leads to its program.
+UniqueFd ProcessFiles::open_mapped(const ObjectIdentity& object, pid_t pid) {
+  auto fd = helper_.open_file(object.path);
+  if (fd) return std::move(*fd);
+  if (!object.path.ends_with(" (deleted)")) return {};
+  fd = helper_.open_file(directory_of(pid) + "/exe");
+  return fd && ObjectFrames::is_file_of(fd->get(), object) ? std::move(*fd) : UniqueFd();
+}
+
+int ProcessFiles::hold(const ObjectIdentity& object, pid_t pid) {
   if (!helper_.runs() || !is_a_file(object)) return -1;
   const std::string key =
       text_of({object.path, {object.build_id, object.build_id_bytes}, object.device, object.inode});
   if (const auto found = files_.find(key); found != files_.end()) return found->second.get();
   if (files_.size() + perf_maps_.size() >= most_) return -1;
-  auto fd = helper_.open_file(object.path);
-  if (!fd) return -1;
-  return (files_[key] = std::move(*fd)).get();
+  UniqueFd fd = open_mapped(object, pid);
+  if (!fd.valid()) return -1;
+  return (files_[key] = std::move(fd)).get();
 }
 
 void ProcessFiles::hold_at_path(const Pool& pool, const ObjectRecord& record) {

@@ -50,8 +50,8 @@ class ProcessFiles {
   /// The kernel's symbols, which are shown to whoever opened them with the right to.
   void hold_kernel_symbols();
 
-  /// The file of an object that has its first tick. Its descriptor; -1: it is not held.
-  int hold(const ObjectIdentity& object);
+  /// The file of an object that has its first tick, in the process `pid`. Its descriptor; -1: it is not held.
+  int hold(const ObjectIdentity& object, pid_t pid);
 
   /// The files of all objects that `file` got since the last call, as they lie at their paths here: those
   /// that are still what the program mapped, and that the kernel finds without asking a file system
@@ -80,6 +80,7 @@ class ProcessFiles {
     std::string path;
     uint64_t started_unix_ns;
   };
+  UniqueFd open_mapped(const ObjectIdentity& object, pid_t pid);
   UniqueFd open_names(const std::string& path);
   bool hold_names(const Waiting& wanted);
   std::string find_jit_dump(pid_t pid);

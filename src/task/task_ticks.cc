@@ -50,7 +50,7 @@ void TaskTable::make_segment(pid_t pid, Task& task, uint64_t pc) {
     charge(task, [&] { segment = objects_.add_segment(text.object, text.range); });
     if (segment.unit == 0) return;
     const ObjectIdentity& object = objects_.identity(text.object);
-    const int held = files_ != nullptr ? files_->hold(object) : -1;
+    const int held = files_ != nullptr ? files_->hold(object, pid) : -1;
     if (paths_ != nullptr) paths_->add_segment(segment.unit, segment.range.start, object, held);
   }
   const size_t regions = task.space.size();

@@ -116,6 +116,21 @@ class Attach(unittest.TestCase):
             data = attach(["-p", name, "--for", "0.3"], NOBODY).report()
             self.assertEqual(data["command"], ["@running", f"{worker.pid}:{name}"])
 
+    def test_a_program_whose_file_was_deleted_has_names_and_paths(self):
+        """Its path leads nowhere, but its process does."""
+        for engine in p.engines("ring", "bpf"):
+            for user, prefix in users() if engine == "ring" else [("self", [])]:
+                directory = tempfile.mkdtemp(dir=p.scratch())
+                os.chmod(directory, 0o755)
+                spinner = shutil.copy(p.program("spinner"), directory)
+                with self.subTest(engine=engine, user=user), running([spinner, "1", "30"], prefix) as target:
+                    os.unlink(spinner)
+                    done = attach(["-p", str(target.pid), "-e", engine, "-g", "--for", "0.5"], prefix)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertGreater(p.share_at_most(done.report(), "spin_here"), 0.8)
+                    callers = subprocess.run([p.PCTALLY, "report", "--callers", "spin_here", done.path], capture_output=True, text=True)
+                    self.assertRegex(callers.stdout, r" spin +spinner +100")
+
     def test_threads_older_and_younger_than_the_attach(self):
         for user, prefix in users():
             with self.subTest(user=user), running([p.program("spinner"), "3", "30"], prefix) as target:

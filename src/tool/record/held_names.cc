@@ -31,7 +31,9 @@ Result<UniqueFd> open_place(const std::string& path, struct stat* status, LastLi
 }
 
 std::string place_of(int fd, const std::string& path) {
-  return std::string(kHeldPlace) + std::to_string(fd) + path.substr(path.rfind('/'));
+  std::string name = path.substr(path.rfind('/'));
+  if (name.ends_with(kDeleted)) name.resize(name.size() - kDeleted.size());  // what is held is there
+  return std::string(kHeldPlace) + std::to_string(fd) + name;
 }
 
 int find(const ProcessFiles& files, const ExecutableIdentity& identity) {
