@@ -65,16 +65,24 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
     target.kind == Target::Kind::kCommand ? tasks_.expect(pid) : tasks_.adopt(pid);
     if (target.kind == Target::Kind::kProcesses) tasks_.leave_out_descendants(pid);
   }
-  if (target.kind == Target::Kind::kCgroup) {  // one that ends before the first drain is known, too
-    tasks_.expect_absences();
-    for (pid_t pid : processes_of_group(target.cgroup)) tasks_.adopt(pid);
-  }
+  adopt_running(target);
   const uint64_t wait_ns = all_cpus_ ? phases_.draw_first_ticks(rings_.rings_of_ticks()) : 0;
   if (!at_exec) rings_.enable();
   sleep_ns(wait_ns);
   begin_window();
   phases_.begin(rings_.rings_of_ticks(), monotonic_ns());
   return {};
+}
+
+/// One that ends before the first drain is known, too.
+void RingEngine::adopt_running(const Target& target) {
+  std::vector<pid_t> processes;
+  if (target.kind == Target::Kind::kMachine) processes = all_processes();
+  if (target.kind == Target::Kind::kCgroup) {
+    tasks_.expect_absences();
+    processes = processes_of_group(target.cgroup);
+  }
+  for (pid_t pid : processes) tasks_.adopt(pid);
 }
 
 std::string RingEngine::blind_spots() const {

@@ -33,6 +33,7 @@ class RingEngine : public Engine {
   [[nodiscard]] std::string blind_spots() const override;
 
  private:
+  void adopt_running(const Target& target);
   void replay(uint64_t until);
   void apply(const RingSet::Record& event);
   void apply_lost(const RingSet::Record& event);

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cpu_time_for_test.h"
 #include "histfile/fresh_file_for_test.h"
+#include "perf/process_tree.h"
 
 namespace pctally {
 namespace {
@@ -49,6 +51,35 @@ TEST(RingEngine, WhatARingHasNoRoomForIsLost) {
     EXPECT_LT(static_cast<double>(ledger.counted + ledger.lost), 1.4 * due);
   }
   sched_setaffinity(0, sizeof all, &all);
+}
+
+// Of a process that ends before the rings are first read, /proc tells nothing any more.
+TEST(RingEngine, TheWholeMachineIsKnownFromItsStart) {
+  int held[2];
+  ASSERT_EQ(pipe(held), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    char go;
+    if (read(held[0], &go, 1) != 1) _exit(1);
+    burn(50'000'000);
+    _exit(0);
+  }
+  FreshFile fresh;
+  Environment environment;
+  RingEngine engine(EngineSettings{});
+  const auto started = engine.start(&fresh.file(), Target::machine(), &environment);
+  EXPECT_EQ(write(held[1], "g", 1), 1);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  close(held[0]), close(held[1]);
+  if (!started) GTEST_SKIP() << "this user may not observe the machine: " << started.error().text;
+  engine.drain();
+  engine.stop();
+  std::string comm = "(no ticks)";
+  for_each_process(fresh.file(), 100000, [&](const ProcessRecord& record, uint32_t) {
+    if (record.pid == child) comm = record.comm;
+    return record.pid == child;
+  });
+  EXPECT_EQ(comm, comm_of(getpid()));
 }
 
 }  // namespace
