@@ -7,6 +7,7 @@
 
 #include "report/names/short_name.h"
 #include "report/names/shown_names.h"
+#include "report/part_of_profile.h"
 
 namespace pctally {
 namespace {
@@ -66,6 +67,11 @@ class HotPathWalk {
            function == "start_thread";
   }
 
+  /// Not what stands for paths that were left out, say.
+  [[nodiscard]] bool is_code(uint32_t function) const {
+    return !stands_for_no_code(functions_.functions[function].key.object);
+  }
+
   /// A function of the program that an interpreter runs.
   static bool is_interpreted(const HotFrame& frame) { return frame.function.starts_with("py::"); }
 
@@ -100,7 +106,7 @@ class HotPathWalk {
            child = children_.next[child]) {
         const uint32_t function = functions_.context[child];
         if (function == step->function && function != PathFunctions::kNone) step->nodes.push_back(child);
-        if (function == step->function || function == PathFunctions::kNone) continue;
+        if (function == step->function || function == PathFunctions::kNone || !is_code(function)) continue;
         Step& callee = callees[function];
         callee.function = function;
         callee.nodes.push_back(child);

@@ -4,8 +4,18 @@
 
 #include "profile/positions.h"
 #include "report/path_choice.h"
+#include "report/scope_choice.h"
+#include "report/scope_names.h"
 
 namespace pctally {
+
+constexpr std::string_view kNoCode[] = {kLeftOut,        kInnerNotKept,  kNoFunction,  kNoPath,
+                                        kOtherPrograms,  kOtherThreads,  kOtherGroups, kProgramNotKnown,
+                                        kThreadNotKnown, kGroupNotKnown, kNotRead};
+
+bool stands_for_no_code(std::string_view name) {
+  return std::ranges::find(kNoCode, name) != std::end(kNoCode);
+}
 
 Profile part_of(const Profile& profile, const char* left_out, BracketedPlaces* places) {
   Profile part = profile;

@@ -7,19 +7,14 @@
 
 #include "report/missing_names.h"
 #include "report/names/shown_names.h"
-#include "report/path_choice.h"
+#include "report/part_of_profile.h"
 #include "report/print/figures.h"
 #include "report/runtime_hints.h"
-#include "report/scope_choice.h"
-#include "report/scope_names.h"
 
 namespace pctally {
 namespace {
 
 constexpr size_t kBatch = 1 << 15;  ///< positions named at a time
-constexpr std::string_view kNoCode[] = {kLeftOut,        kInnerNotKept,  kNoFunction,  kNoPath,
-                                        kOtherPrograms,  kOtherThreads,  kOtherGroups, kProgramNotKnown,
-                                        kThreadNotKnown, kGroupNotKnown, kNotRead};
 
 Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {
   Row row;
@@ -68,7 +63,7 @@ bool is_no_code(const Row& row) {
                             : !row.program.empty()  ? row.program
                             : !row.thread.empty()   ? row.thread
                                                     : row.group;
-  return std::ranges::find(kNoCode, name) != std::end(kNoCode);
+  return stands_for_no_code(name);
 }
 
 void measure(const Profile& profile, const Account& account, std::vector<Row>* rows) {

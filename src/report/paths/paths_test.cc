@@ -361,6 +361,10 @@ std::string hot_path_text(const Profile& profile, const OpenSymbolizer& open = &
   return text.substr(start, text.find('\n', start) - start);
 }
 
+TEST(HotPath, OfAChoiceIsOfItsCode) {
+  EXPECT_EQ(hot_path_text(Chosen(two_ways().profile, "^f4$", nullptr, nullptr).result), "hot path  f4 16 %");
+}
+
 TEST(HotPath, MarksWhatIsLeftOutSoThatNeighboursCallEachOther) {
   PathProfile equal;
   equal.add(equal.add(equal.add(equal.add(0, 0x110), 0x210), 0x310), 0x400, 8);
