@@ -113,9 +113,13 @@ bool by_object_name(const Row& a, const Row& b) {
 bool is_wanted(const ReportOptions& options, const Row& row) {
   if (options.object != nullptr && !options.object->matches(row.object)) return false;
   if (options.filter == nullptr) return true;
-  const std::string place = row.file.empty() ? "" : row.file + ":" + line_text(row.line);
-  for (const std::string* name : {&row.function, &row.short_function, &row.object, &place, &row.process,
-                                  &row.program, &row.thread, &row.group})
+  const auto is_at = [&](const auto& place) {
+    return options.filter->matches(place.first + ":" + line_text(place.second));
+  };
+  if (!row.file.empty() && is_at(std::pair(row.file, row.line))) return true;
+  if (std::ranges::any_of(row.inside, is_at)) return true;
+  for (const std::string* name :
+       {&row.function, &row.short_function, &row.object, &row.process, &row.program, &row.thread, &row.group})
     if (!name->empty() && options.filter->matches(*name)) return true;
   return false;
 }

@@ -234,6 +234,15 @@ TEST(Rollup, ObjectsOfOneNameAreToldApart) {
   EXPECT_EQ(report.rows[1].object, "/bin/a (inode 77)");
 }
 
+TEST(Rollup, AFilterIsOfTheLinesInsideToo) {
+  const NamePattern pattern = *NamePattern::compile("inlined\\.h:7");
+  const Report report =
+      make(two_objects(), {.by = Grouping::kLine, .lines = {.inlines = true}, .filter = &pattern});
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.rows[0].file, "/src/a.c");
+  EXPECT_EQ(report.rows[0].ticks, 20u);
+}
+
 TEST(Rollup, HidesTheSmallestAndSaysHowMuch) {
   Report report = make(two_objects(), {.order = RowOrder::kName, .limit = 2});
   ASSERT_EQ(report.rows.size(), 2u);
