@@ -1,6 +1,7 @@
 #include "task/task_records_for_test.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -466,6 +467,25 @@ TEST_F(TaskRecordsTest, AProcessThatWasAwayIsReadAgainWhenItRunsUnknownCode) {
     EXPECT_EQ(scopes().size(), absences ? 2u : 1u);
     EXPECT_EQ(process(getpid())->comm, absences ? comm_of(getpid()) : "before");
   }
+}
+
+// No record tells that mremap(2) moves memory. What was known before stays.
+TEST_F(TaskRecordsTest, CodeThatWasMovedIsReadOfWhenItRuns) {
+  constexpr uint64_t kKnown = 0x1000;
+  constexpr size_t kBytes = 0x2000;
+  use(TaskTable::Unknown::kAdopt);
+  exec(getpid(), "before");
+  map(getpid(), kKnown, "/bin/before");
+  void* code = mmap(nullptr, kBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(code, MAP_FAILED);
+  EXPECT_TRUE(count(getpid(), reinterpret_cast<uint64_t>(code)));
+  EXPECT_TRUE(count(getpid(), kKnown));
+  EXPECT_EQ(ticks_in("/bin/before"), 1u);
+  EXPECT_EQ(ticks_in("[code in no known mapping]"), 0u);
+  EXPECT_TRUE(count(getpid(), 0x3000)) << "nothing is there";
+  EXPECT_EQ(ticks_in("[code in no known mapping]"), 1u);
+  EXPECT_EQ(process(getpid())->comm, std::string("before"));
+  munmap(code, kBytes);
 }
 
 }  // namespace

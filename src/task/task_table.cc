@@ -1,5 +1,6 @@
 #include "task/task_table.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <time.h>
@@ -156,11 +157,23 @@ void TaskTable::map_running(pid_t pid, Task& task) {
   const pid_t thread = thread_with_memory(pid);
   const Program program = program_of(thread);
   const auto add = [&](const ExecutableMapping& mapping) { add_mapping(pid, task, program, mapping); };
-  task.maps_unreadable = !ProcMaps(thread).visit(add);
-  if (task.maps_unreadable && files_ != nullptr)
-    if (auto opened = files_->open_maps(thread))
-      task.maps_unreadable = !ProcMaps(thread, std::move(*opened)).visit(add);
+  task.maps_unreadable = !visit_maps(thread, add);
   task.table_valid = false;
+}
+
+/// Of what is mapped now, what is at `pc` is added.
+void TaskTable::map_moved(pid_t pid, Task& task, uint64_t pc) {
+  (void)visit_maps(thread_with_memory(pid), [&](const ExecutableMapping& mapping) {
+    if (mapping.start <= pc && pc < mapping.end) add_mapping(pid, task, {}, mapping);
+  });
+  task.table_valid = false;
+}
+
+template <class Visit>
+bool TaskTable::visit_maps(pid_t thread, Visit&& visit) {
+  if (ProcMaps(thread).visit(visit)) return true;
+  auto opened = files_ != nullptr ? files_->open_maps(thread) : fail(EPERM, "not ours to ask");
+  return opened && ProcMaps(thread, std::move(*opened)).visit(visit);
 }
 
 /// By the helper where the link is not ours to read: by its file, for an inode is all that the helper tells.

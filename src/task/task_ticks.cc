@@ -83,14 +83,19 @@ bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   return true;
 }
 
-/// Unknown code of a process that may have been away, or whose records were lost: what it executes now is
-/// read, at most once a second.
+/// Unknown code: what the process has there now is read, at most once a second, for no record tells of
+/// memory that mremap(2) moves. One that may have been away, or whose records were lost, may execute another
+/// program.
 bool TaskTable::has_text_again(pid_t pid, Task& task, uint64_t pc) {
-  const bool were_lost = losses_ && task.exec_id != 0 && !task.image_passed;
-  if (!absences_ && !were_lost) return false;
+  const bool were_lost = losses_ && task.exec_id != 0;
+  if (is_outside(pid) || (task.image_passed && !absences_)) return false;
   const uint64_t now = monotonic_ns();
   if (now - task.met_ns < kNsPerSecond || task.ended_ns != 0 || comm_of(pid).empty()) return false;
   task.met_ns = now;
+  if (!absences_ && !were_lost) {
+    map_moved(pid, task, pc);
+    return has_text(pid, task, pc);
+  }
   if (absences_) task.scope = {};
   meet_again(pid, task);
   return has_text(pid, task, pc);
