@@ -148,11 +148,10 @@ void keep_two_rights() noexcept {
   }
 }
 
-/// After kill(2). Who waits for all children may have had it already.
-void await_end(pid_t killed) noexcept {
-  const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, killed, 0)));
+/// After kill(2). `process`: its pidfd.
+void await_end(pid_t killed, int process) noexcept {
   while (waitpid(killed, nullptr, WNOHANG) == 0) {
-    pollfd event{ended.get(), POLLIN, 0};
+    pollfd event{process, POLLIN, 0};
     if (poll(&event, 1, kDeathMs) == 0 && is_held_in_kernel(killed)) return;  // a descriptor of -1 waits, too
   }
 }
@@ -191,16 +190,24 @@ Result<void> FileHelper::start() {
   if (pid < 0) return fail(errno, "fork: %s", strerror(errno));
   if (pid == 0) serve(theirs.get());
   socket_ = std::move(ours);
+  process_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   pid_ = pid;
   started_ = true;
   return {};
 }
 
+/// False if it has ended, and who waits for all children (record --wait) has had it: its number may be
+/// another's.
+bool FileHelper::kill_it() noexcept {
+  if (syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0) == 0) return true;
+  return errno != ESRCH && kill(pid_, SIGKILL) == 0;  // ESRCH: of a pidfd that there is
+}
+
 void FileHelper::end() noexcept {
   if (pid_ <= 0) return;
   socket_.reset();
-  kill(pid_, SIGKILL);
-  await_end(pid_);
+  if (kill_it()) await_end(pid_, process_.get());
+  process_.reset();
   pid_ = -1;
 }
 

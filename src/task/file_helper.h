@@ -71,7 +71,10 @@ class FileHelper {
   struct Answer;
   Result<Answer> ask(int question, pid_t pid, std::string_view path, uint64_t offset = 0);
 
+  bool kill_it() noexcept;
+
   UniqueFd socket_;
+  UniqueFd process_;  ///< its pidfd
   pid_t pid_ = -1;
   bool started_ = false;
 };

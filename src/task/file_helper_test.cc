@@ -2,13 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
 
+#include "perf/process_tree.h"
 #include "process/build_id.h"
 
 namespace pctally {
@@ -70,6 +75,34 @@ TEST_F(FileHelperTest, ReadsAPartOfAnExecutable) {
   EXPECT_EQ(helper_.read_part(path, kElfPartBytes).value(), text.substr(kElfPartBytes));
   EXPECT_EQ(helper_.read_part(path, uint64_t{1} << 40).value(), "");
   EXPECT_EQ(helper_.read_part("/etc/passwd", 0).error().code, ENOEXEC);
+}
+
+/// A child with that number, which does nothing; 0: that is not permitted.
+pid_t fork_as(pid_t number) {
+  clone_args arguments{};
+  arguments.exit_signal = SIGCHLD;
+  arguments.set_tid = reinterpret_cast<uint64_t>(&number);
+  arguments.set_tid_size = 1;
+  const long child = syscall(SYS_clone3, &arguments, sizeof arguments);
+  if (child == 0)
+    for (;;) pause();
+  return child < 0 ? 0 : static_cast<pid_t>(child);
+}
+
+// record --wait takes up the end of every child, and a recording may last until its number is another's.
+TEST_F(FileHelperTest, OneThatEndedLongAgoIsNotKilledByItsNumber) {
+  const std::vector<pid_t> tree = process_tree(getpid());
+  ASSERT_EQ(tree.size(), 2u);
+  kill(tree[1], SIGKILL);
+  ASSERT_EQ(waitpid(tree[1], nullptr, 0), tree[1]);
+  const pid_t other = fork_as(tree[1]);
+  if (other == 0) GTEST_SKIP() << "a process cannot have a number of choice here: " << strerror(errno);
+  helper_.end();
+  int status = 0;
+  EXPECT_EQ(waitpid(other, &status, WNOHANG), 0);
+  kill(other, SIGTERM);
+  EXPECT_EQ(waitpid(other, &status, 0), other);
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
 }
 
 TEST_F(FileHelperTest, ReadsMaps) {
