@@ -65,7 +65,7 @@ ALLOWED = {
 }
 ALLOWED["tool"] = set(ALLOWED)
 ALLOWED |= {
-    "tool/archive": {"tool", "tool/terminal", "report/annotate", "report", "names", "profile", "histread", "histfile", "base", "report/print"},
+    "tool/archive": {"tool", "tool/terminal", "report/annotate", "report/names", "report", "names", "profile", "histread", "histfile", "base", "report/print"},
     "tool/gperf": {"tool", "tool/terminal", "report", "object", "object/elf", "dialect/n64", "process", "base", "report/print"},
     "tool/prof": {"tool", "tool/terminal", "report/prof", "profile", "monfile/read", "object/elf", "base"},
     "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report", "names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},

@@ -52,6 +52,8 @@ std::string why_unreadable(const std::string& path, const Error& error) {
 /// The file as it was recorded. One that was deleted since may be there again: then its build id has
 /// to prove it.
 Opened open_recorded(const ExecutableIdentity& identity, Trust trust) {
+  const bool is_bare = !identity.path.empty() && identity.path.find_first_of("/[") != 0;
+  if (is_bare) return {nullptr, "its directory is not in the profile"};
   if (!is_a_file(identity.path)) return {nullptr, "not a file on disk: it has no names"};
   std::string path = identity.path;
   const bool deleted = path.ends_with(kDeleted);

@@ -187,6 +187,24 @@ class Archive(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return out, bytes_of(out)
 
+    def test_own_lines_are_the_same_without_directories(self):
+        """Headers of the system were one's own then, for their paths were relative."""
+        with open(self.path("compares.cc"), "w") as file:
+            file.write("#include <algorithm>\n#include <numeric>\n#include <vector>\n"
+                       "int main() { std::vector<unsigned> v(1 << 16); volatile unsigned sum = 0;\n"
+                       "  for (int i = 0; i < 30; ++i) { std::iota(v.rbegin(), v.rend(), 0u); std::make_heap(v.begin(), v.end());\n"
+                       "    std::sort(v.begin(), v.end()); sum = v[7]; } }\n")
+        subprocess.run(["g++", "-O1", "-g", "-o", self.path("compares"), self.path("compares.cc")], check=True)
+        stripped, held = self.stripped("./compares")
+        self.assertFalse(self.directory.encode() in held)
+
+        def lines(profile):
+            rows = p.report(profile, "--by", "line", "--own")["rows"]
+            return sorted((os.path.basename(row["file"]), row["line"], row["ticks"]) for row in rows if row["file"])
+
+        self.assertEqual(lines(stripped), lines(self.path("whole.pct")))
+        self.assertTrue(any(file == "compares.cc" for file, _, _ in lines(stripped)))
+
     def test_sources_of_one_name_stay_two_without_their_directories(self):
         for part in ("first_part", "second_part"):
             os.makedirs(self.path(f"tree/{part}"), exist_ok=True)

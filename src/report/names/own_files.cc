@@ -8,18 +8,14 @@ std::string normal_path(std::string_view path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
 
-namespace {
-
-bool is_of_a_system(std::string_view path) {
+std::string_view system_place(std::string_view path) {
   for (std::string_view place :
-       {"/usr/", "/lib", "/opt/rh/", "/build/", "/builddir/", "/rustc/", "/rust/deps/"})
-    if (path.starts_with(place) && !path.starts_with("/usr/local/src/")) return true;
+       {"/usr/local/", "/usr/", "/lib", "/opt/rh/", "/build/", "/builddir/", "/rustc/", "/rust/deps/"})
+    if (path.starts_with(place) && !path.starts_with("/usr/local/src/")) return place;
   for (std::string_view part : {"/.cargo/registry/", "/.rustup/", "/node_modules/", "/go/pkg/mod/"})
-    if (path.find(part) != std::string_view::npos) return true;
-  return false;
+    if (path.find(part) != std::string_view::npos) return part;
+  return {};
 }
-
-}  // namespace
 
 OwnFiles::OwnFiles(const std::string& directory) {
   if (directory.empty()) return;
@@ -32,8 +28,8 @@ bool OwnFiles::contains(std::string_view path, std::string_view object) const {
   if (path.empty()) return false;
   // Distributions compile libc with relative paths.
   const bool relative = !path.starts_with('/');
-  if (relative && (object.starts_with('[') || is_of_a_system(normal_path(object)))) return false;
-  if (directory_.empty()) return relative || !is_of_a_system(normal_path(path));
+  if (relative && (object.starts_with('[') || !system_place(normal_path(object)).empty())) return false;
+  if (directory_.empty()) return relative || system_place(normal_path(path)).empty();
   std::error_code error;
   return normal_path(std::filesystem::absolute(path, error).string()).starts_with(directory_);
 }

@@ -9,6 +9,10 @@ namespace pctally {
 /// so it is for rows and not for opening.
 std::string normal_path(std::string_view path);
 
+/// Where systems and package managers put files: the start of such a path, as "/usr/", or the part that tells
+/// it, as "/.cargo/registry/". Empty of any other. REQUIRES: `path` is normal.
+std::string_view system_place(std::string_view path);
+
 class OwnFiles {
  public:
   /// Those below `directory`; of an empty one those outside the places of systems and package managers: /usr,

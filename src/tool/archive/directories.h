@@ -5,14 +5,16 @@
 
 namespace pctally {
 
-/// "a/b" and "/a/b" are "b"; what is no path of a file stays.
+/// "a/b" and "/a/b" are "b". What is no path of a file stays, and so does a path that every system has: it
+/// tells nothing of its user.
 std::string without_directories(const std::string& path);
 
 /// The name of code that was made at run time: "JS:*f /home/me/n.js:1" as "JS:*f n.js:1". All from the start
 /// of a path to the last slash goes, for a directory may have a blank in its name.
 std::string jit_name_without_directories(std::string name);
 
-/// Names files without their directories, and two that share a name apart: "util.c", "2/util.c".
+/// Names files without their directories, and two that share a name apart: "util.c", "2/util.c". Those of
+/// systems and package managers can be told from one's own: "/build/malloc.c".
 class DistinctFiles {
  public:
   /// The same path has the same name each time.
