@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/path_account.h"
 #include "report/path_totals.h"
 #include "report/rollup.h"
 
@@ -46,16 +47,41 @@ void add_what_folded_paths_may_hold(const Profile& profile, std::map<FunctionKey
   }
 }
 
+/// The plane's entries, or the context tree's nodes alone.
+std::vector<PathTotal> totals_of(const Profile& profile, const PathFunctions& paths, bool with_plane) {
+  PathThings things;
+  things.count = paths.functions.size();
+  things.context = paths.context;
+  if (with_plane) things.plane = paths.plane;
+  things.functions = true;
+  return path_totals(profile, things);
+}
+
+/// Own ticks of a function that no path has come to those of the paths through it.
+void add_ticks_without_path(const Profile& profile, const PathFunctions& paths,
+                            std::map<FunctionKey, Function>* functions) {
+  const TicksWithoutPath without(profile.paths);
+  if (!without.any()) return;
+  std::vector<uint64_t> kept(paths.functions.size());
+  for (size_t i = 0; i < paths.context.size(); ++i)
+    if (paths.context[i] != PathFunctions::kNone) kept[paths.context[i]] += profile.paths.context[i].self;
+  const std::vector<PathTotal> totals = totals_of(profile, paths, false);
+  for (size_t i = 0; i < totals.size(); ++i) {
+    const auto found = functions->find(paths.functions[i].key);
+    if (paths.functions[i].shared || found == functions->end()) continue;
+    const uint64_t more = without.of(found->second.ticks, kept[i]);
+    if (more == 0) continue;
+    PathTotal& total = found->second.total;
+    total.low = std::max(total.low, totals[i].low + more);
+    total.high = std::max(total.high, totals[i].high + more);
+    total.cut -= std::min(total.cut, more);
+  }
+}
+
 /// A function that only calls others has a total, too.
 void add_totals(const Profile& profile, const PathFunctions& paths,
                 std::map<FunctionKey, Function>* functions) {
-  const std::vector<PathTotal> totals = path_totals(profile, {.count = paths.functions.size(),
-                                                              .context = paths.context,
-                                                              .plane = paths.plane,
-                                                              .functions = true,
-                                                              .part = {},
-                                                              .context_part = {},
-                                                              .plane_part = {}});
+  const std::vector<PathTotal> totals = totals_of(profile, paths, true);
   for (size_t i = 0; i < totals.size(); ++i) {
     // Of the whole each of them has a row of its own.
     if (paths.functions[i].several && !functions->contains(paths.functions[i].key)) continue;
@@ -66,6 +92,7 @@ void add_totals(const Profile& profile, const PathFunctions& paths,
     function.linkage = paths.functions[i].linkage;
     function.address = paths.functions[i].address;
   }
+  add_ticks_without_path(profile, paths, functions);
 }
 
 }  // namespace

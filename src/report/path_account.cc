@@ -43,6 +43,11 @@ uint64_t unread_ticks(const PathTree& context) {
   return ticks;
 }
 
+TicksWithoutPath::TicksWithoutPath(const CallPaths& paths)
+    : ticks_(unread_ticks(paths.context) + paths.no_room) {
+  for (const PathTreeNode& node : paths.context) folded_ += node.folded;
+}
+
 PathAccount path_account(const CallPaths& paths) {
   PathAccount account;
   const std::vector<uint64_t> below = ticks_below(paths.context);

@@ -1,5 +1,6 @@
 // Counts the call paths that are complete, cut (by reason) or folded.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,6 +29,22 @@ PathAccount path_account(const CallPaths& paths);
 
 /// Ticks whose stack the recorder has not read: nothing of their paths is known.
 uint64_t unread_ticks(const PathTree& context);
+
+/// Ticks of which no path is known: not read, or without room. The places of all ticks are known: of a
+/// function's own ticks those are among them that no path has, kept or folded.
+class TicksWithoutPath {
+ public:
+  explicit TicksWithoutPath(const CallPaths& paths);
+
+  /// `kept`: of the paths that end in the function.
+  [[nodiscard]] uint64_t of(uint64_t own, uint64_t kept) const {
+    return std::min(ticks_, own - std::min(own, kept + folded_));
+  }
+  [[nodiscard]] bool any() const { return ticks_ != 0; }
+
+ private:
+  uint64_t ticks_ = 0, folded_ = 0;
+};
 
 /// "[cut at code without unwind table]": stands for the outer part of a path that is cut.
 std::string cut_name(PathEnd end);

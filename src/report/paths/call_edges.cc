@@ -50,7 +50,11 @@ class OncePerPath {
 class EdgeWalk {
  public:
   EdgeWalk(const NamedPaths& paths, const std::function<int64_t(const StackFrame&)>& number)
-      : paths_(paths), number_(number), ranges_(paths), folded_below_(folded_below(paths.tree())) {}
+      : paths_(paths),
+        number_(number),
+        ranges_(paths),
+        folded_below_(folded_below(paths.tree())),
+        unknown_caller_(paths.unknown_caller()) {}
 
   CallEdges run() {
     find_inlined();
@@ -59,6 +63,7 @@ class EdgeWalk {
     for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
     for (const InlinedCode& code : paths_.inlined_code()) add(code);
     for (auto& [function, ticks] : inlined_) ticks.add_folded(ranges_.all_folded());
+    if (paths_.without_path().any()) add_without_path();
     if (ranges_.has_plane()) add_own();
     CallEdges result;
     for (uint32_t i = 0; i < functions_.size(); ++i) result.on_stack[functions_[i]] = total_of(i);
@@ -186,6 +191,27 @@ class EdgeWalk {
     }
   }
 
+  /// Own ticks that no path has.
+  void add_without_path() {
+    without_path_.resize(functions_.size());
+    const Place unknown = place_of(unknown_caller_);
+    for (uint32_t i = 0; i < without_path_.size(); ++i) {
+      const Place function{nullptr, functions_[i], i};
+      const uint32_t itself = edge_of(&function, CallEdge::kItself);
+      if (!known_ticks_[i].self_is_all) continue;
+      const uint64_t ticks = paths_.without_path().of(known_ticks_[i].self, edge_ticks_.kept(itself).ticks);
+      without_path_[i] = ticks;
+      if (ticks == 0) continue;
+      const TickRange more{ticks, ticks};
+      inlined_[unknown.dense].add_within(unknown_caller_, more);  // not its own as well
+      edge_inlined_[edge_of({.caller = unknown.function, .file = "", .callee = functions_[i]})] += more;
+    }
+  }
+  [[nodiscard]] KeptTicks with_unknown_paths(uint32_t function, KeptTicks kept) const {
+    if (function < without_path_.size()) kept.ticks += without_path_[function];
+    return kept;
+  }
+
   /// Own code that no kept path ends in.
   void add_own() {
     for (uint32_t i = 0; i < functions_.size(); ++i) {
@@ -221,7 +247,8 @@ class EdgeWalk {
   [[nodiscard]] TickRange total_of(uint32_t i) const {
     const KeptTicks kept = function_ticks_.kept(i);
     if (!hidden_.contains(functions_[i])) {
-      const TickRange range = ranges_.function(known_ticks_[i], kept, function_ticks_.plane(i));
+      const TickRange range =
+          ranges_.function(known_ticks_[i], with_unknown_paths(i, kept), function_ticks_.plane(i));
       const auto inlined = inlined_.find(i);
       return inlined == inlined_.end() ? range : inlined->second.total(range);
     }
@@ -233,8 +260,11 @@ class EdgeWalk {
     const CallEdge& edge = edges_[number].edge;
     const KeptTicks kept = edge_ticks_.kept(number);
     if (edge.callee == CallEdge::kFolded) return {kept.ticks, kept.ticks};
-    if (edge.callee == CallEdge::kItself)
-      return own_of(number, dense_.at(edge.caller), ranges_.own(known_of(edge.caller), kept));
+    if (edge.callee == CallEdge::kItself) {
+      const uint32_t function = dense_.at(edge.caller);
+      return own_of(number, function,
+                    ranges_.own(known_ticks_[function], with_unknown_paths(function, kept)));
+    }
     if (hidden_.contains(edge.callee)) return on_stack.at(edge.callee);
     if (const auto end = hidden_.find(edge.caller); end != hidden_.end())
       return with_inlined(number, CallRanges::outermost(kept, end->second, on_stack.at(edge.callee).high));
@@ -336,6 +366,8 @@ class EdgeWalk {
   std::map<uint32_t, TickRange> edge_inlined_;         ///< by edge
   std::map<int64_t, uint64_t>
       hidden_;  ///< folded ticks below no function: of a caller that is nobody, or a cut
+  StackFrame unknown_caller_;
+  std::vector<uint64_t> without_path_;  ///< of each function, if there are any
   std::vector<const Place*> stack_;
   std::vector<Visit> visits_;
 };

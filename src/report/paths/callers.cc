@@ -87,7 +87,7 @@ class Sides {
 
   static void measure(const TickRange& whole, double samples, CallerRow* row) {
     const double low = part(row->ticks, whole.high), high = std::min(1.0, part(row->high, whole.low));
-    row->share = part(row->ticks, whole.low);
+    row->share = std::min(1.0, part(row->ticks, whole.low));
     row->is_range = is_wide_range(std::min(1.0, low), high, samples);
     row->interval = {wilson_interval(std::min(1.0, low), samples).low, wilson_interval(high, samples).high};
   }
@@ -124,6 +124,7 @@ class CallerWalk {
       if (!code.is_symbol || is_function(code.frames.front())) add(code);
     for (const Symbol& symbol : symbols_) add(symbol);
     inlined_ticks_.add_folded(ranges_.all_folded());
+    add_without_path();
   }
 
   [[nodiscard]] bool has_all_calls() const { return !ranges_.has_plane() || ranges_.has_all_calls(); }
@@ -131,8 +132,11 @@ class CallerWalk {
   /// With the function on the stack.
   [[nodiscard]] TickRange total() const {
     if (is_cut()) return ranges_.cut(kept_, hidden_ticks(named(kOutermost)));
-    return inlined_ticks_.total(ranges_.function(known_, kept_, inlined(function_)));
+    return inlined_ticks_.total(
+        ranges_.function(known_, {kept_.ticks + without_path_, kept_.folded}, inlined(function_)));
   }
+  /// Of these, those whose path is not known: but for the function itself.
+  [[nodiscard]] uint64_t without_path() const { return without_path_; }
   /// Of these, those in inlined code that may be of other paths, or are counted twice.
   [[nodiscard]] uint64_t unplaced() const { return is_cut() ? 0 : inlined_ticks_.unplaced(); }
 
@@ -155,7 +159,8 @@ class CallerWalk {
       if (callee.function == kFolded && callee.object.empty())
         return TickRange{entry.kept.ticks, entry.kept.ticks};
       if (callee.function == kItself && callee.object.empty()) {
-        const TickRange own = inlined_ticks_.without_inlined(ranges_.own(known_, entry.kept));
+        const TickRange own =
+            inlined_ticks_.without_inlined(ranges_.own(known_, {entry.kept.ticks + without_path_, 0}));
         return TickRange{own.low + entry.inlined.low, own.high + entry.inlined.high};
       }
       if (is_cut())
@@ -188,6 +193,16 @@ class CallerWalk {
     if (known >= whole.low) return;
     for (const auto& [side, hidden] : hidden_)
       if (hidden.ticks != 0) callers_.entry_of(side, row_of(hidden.end)).is_kept = true;
+  }
+
+  /// The function's own ticks that no path has.
+  void add_without_path() {
+    if (!known_.self_is_all) return;
+    without_path_ = paths_.without_path().of(known_.self, kept_own_);
+    if (without_path_ == 0) return;
+    const CallerRow caller = row_of(paths_.unknown_caller()), itself = row_of(named(kItself));
+    callers_.entry_of(side_of(caller.frame), caller).inlined += {without_path_, without_path_};
+    callees_.entry_of(side_of(itself.frame), itself);
   }
 
   struct Visit {
@@ -242,6 +257,7 @@ class CallerWalk {
 
   void add_end(const PathTreeNode& node, Visit* visit) {
     const bool ends_here = !stack_.empty() && is_function(*stack_.back());
+    if (ends_here) kept_own_ += node.self;
     if (ends_here && node.self != 0) add(&callees_, row_of(named(kItself)), {node.self, 0}, visit);
     if (ends_here && node.folded != 0 && !(ranges_.has_plane() && known_.complete))
       add(&callees_, row_of(named(kFolded)), {node.folded, 0}, visit);
@@ -335,7 +351,8 @@ class CallerWalk {
   KnownTicks known_;
   CallRanges ranges_;
   std::vector<uint64_t> folded_below_;
-  KeptTicks kept_;  ///< with the function on the stack
+  KeptTicks kept_;                            ///< with the function on the stack
+  uint64_t kept_own_ = 0, without_path_ = 0;  ///< in the function itself: of kept paths, of none
   InlinedTicks inlined_ticks_;
   std::vector<Symbol> symbols_;
   std::map<Side, PlaneTicks> inlined_of_;  ///< calls from where a function was inlined
@@ -418,6 +435,7 @@ Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackF
     if (code.is_symbol && function_of(code.frames.back()) == function_of(function))
       callers.entries.push_back(code.frames.front());
   callers.unread = function.object.empty() ? 0 : unread_ticks(paths.tree());  // a cut is no function
+  callers.unread -= std::min(callers.unread, walk.without_path());
   callers.share = static_cast<double>(total.low) / all;
   callers.is_range = is_wide_range(callers.share, high, account.effective_samples);
   callers.interval = {wilson_interval(callers.share, account.effective_samples).low,

@@ -284,6 +284,49 @@ TEST(Callers, TicksThatTheRecorderHasNotReadMayBelongToAnyFunction) {
   }
 }
 
+/// As after the recorder was killed: f1 and f2 ran more often than paths end in them.
+PathProfile with_unread_paths() {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 5);
+  paths.profile.paths.context[paths.add_cut(PathEnd::kInterrupted)].self = 7;
+  paths.profile.positions = {{0, 0x100, 3}, {0, 0x200, 9}};
+  paths.profile.ledger.counted = paths.profile.ledger.samples = 12;
+  return paths;
+}
+
+TEST(Callers, HaveTheFunctionsOwnTicksWithoutAPathToo) {
+  const PathProfile paths = with_unread_paths();
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  const Callers inner = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+  EXPECT_EQ(inner.ticks, 9u);
+  EXPECT_EQ(inner.unread, 3u);
+  EXPECT_EQ(rows(inner.callers), "f1:17 5, [path not read by the recorder]:0 4, ");
+  EXPECT_EQ(rows(inner.callees), "(itself):0 9, ");
+  const Callers outer = callers_of(paths.profile, named, find_functions(named, "f1").at(0));
+  EXPECT_EQ(outer.ticks, 8u);
+  EXPECT_EQ(rows(outer.callers), "(outermost):0 5, [path not read by the recorder]:0 3, ");
+  EXPECT_EQ(rows(outer.callees), "f2:0 5, (itself):0 3, ");
+  const std::map<std::string, PathTotal> totals = paths.totals();
+  EXPECT_EQ(totals.at("f1").low, 8u);
+  EXPECT_EQ(totals.at("f2").low, 9u);
+}
+
+TEST(CallEdges, HaveTheFunctionsOwnTicksWithoutAPathToo) {
+  const PathProfile paths = with_unread_paths();
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  const CallEdges all = call_edges(named, [](const StackFrame& frame) {
+    return frame.function == "f1" ? 1 : frame.function == "f2" ? 2 : 9;  // 9: the caller that is not known
+  });
+  EXPECT_EQ(all.on_stack.at(1).low, 8u);
+  EXPECT_EQ(all.on_stack.at(2).low, 9u);
+  std::string text;
+  for (const CallEdge& edge : all.edges)
+    if (!edge.is_sum) text += fmt::format("{}>{} {}; ", edge.caller, edge.callee, edge.ticks);
+  EXPECT_EQ(text, "2>-1 9; -1>9 7; -1>1 5; 1>2 5; 9>2 4; 1>-1 3; 9>1 3; ");
+}
+
 TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
   PathProfile paths;
   const uint32_t main = paths.add(0, 0x110, 0, 3), parse = paths.add(main, 0x211);

@@ -73,8 +73,7 @@ class CallersText {
   }
   static std::string figure(const CallerRow& row) {
     if (row.is_range) return fmt::format("{:>14}", range_text(row.interval.low, row.interval.high));
-    return fmt::format("{:5.1f} % {:6.1f}", 100 * row.share,
-                       100 * half_width(std::min(1.0, row.share), row.interval));
+    return fmt::format("{:5.1f} % {:6.1f}", 100 * row.share, 100 * half_width(row.share, row.interval));
   }
   static uint64_t sum(const std::vector<CallerRow>& rows) {
     uint64_t ticks = 0;

@@ -60,7 +60,10 @@ void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
 }  // namespace
 
 NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail)
-    : profile_(profile), tree_(profile.paths.context), plane_(plane_of(profile.paths)) {
+    : profile_(profile),
+      tree_(profile.paths.context),
+      plane_(plane_of(profile.paths)),
+      without_path_(profile.paths) {
   add_places(profile, names, detail != Detail::kFunctions);
   if (detail == Detail::kInnermostParts && !profile.paths.one_frame)
     split_leaves(profile, names, InnermostTicks::kCertain);
@@ -72,7 +75,13 @@ NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail
   below_ = ticks_below(tree_);
   keep_addresses_that_distinguish();
   name_functions();
-  if (!plane_.empty()) add_known(profile, names);
+  if (!plane_.empty() || without_path_.any()) add_known(profile, names);
+}
+
+StackFrame NamedPaths::unknown_caller() const {
+  StackFrame frame;
+  frame.function = unread_ticks(profile_.paths.context) != 0 ? cut_name(PathEnd::kInterrupted) : kNoPath;
+  return frame;
 }
 
 StackFrame NamedPaths::function(std::string object, std::string full, uint64_t address) const {

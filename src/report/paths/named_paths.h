@@ -10,6 +10,7 @@
 
 #include "report/innermost.h"
 #include "report/object_names.h"
+#include "report/path_account.h"
 #include "report/path_totals.h"
 #include "report/paths/inlined_code.h"
 #include "report/paths/innermost_parts.h"
@@ -60,7 +61,12 @@ class NamedPaths {
   }
   /// Symbols that share an entry of the unwind table; with Detail::kInlinedCode what was inlined, too.
   [[nodiscard]] const std::vector<InlinedCode>& inlined_code() const { return inlined_code_; }
-  /// Where the plane is not empty; of symbols that share an entry, and of the entry, nothing.
+  /// Ticks of which no path is known: known() has those of functions themselves.
+  [[nodiscard]] const TicksWithoutPath& without_path() const { return without_path_; }
+  /// The caller of these.
+  [[nodiscard]] StackFrame unknown_caller() const;
+  /// Where the plane is not empty, or there are ticks without a path; of symbols that share an entry, and of
+  /// the entry, nothing.
   [[nodiscard]] KnownTicks known(const StackFrame& function) const;
 
  private:
@@ -89,6 +95,7 @@ class NamedPaths {
   const Profile& profile_;
   PathTree tree_;
   const PathTree& plane_;
+  TicksWithoutPath without_path_;
   std::vector<std::vector<StackFrame>> places_;  ///< by number; 0: nothing
   std::vector<uint32_t> place_, plane_place_;    ///< of each node
   std::vector<bool> inexact_;
