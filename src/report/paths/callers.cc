@@ -366,8 +366,16 @@ class CallerWalk {
 struct Match {
   StackFrame frame;
   Called called = Called::kNot;
+  bool in_table = false;  ///< so the table names it
   uint64_t ticks = 0;
 };
+
+/// "NAME" of "NAME (OBJECT)".
+std::string_view without_object(const StackFrame& frame, std::string_view text) {
+  if (const std::string object = " (" + frame.object + ")"; text.ends_with(object))
+    text.remove_suffix(object.size());
+  return text;
+}
 
 /// Every function on the paths.
 std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text) {
@@ -376,6 +384,7 @@ std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text)
     const auto [entry, fresh] = found.try_emplace(function_of(frame));
     Match& match = entry->second;
     if (fresh) match = {frame, called_by(frame, text)};
+    match.in_table = !frame.table_name.empty() && frame.table_name == without_object(frame, text);
     match.ticks += ticks;
   };
   for (uint32_t node = 0; node < paths.tree().size(); ++node)
@@ -397,9 +406,7 @@ std::string listed_name(const StackFrame& frame) {
 
 Called called_by(const StackFrame& frame, std::string_view text) {
   if (text == listed_name(frame)) return Called::kAsListed;
-  if (const std::string object = " (" + frame.object + ")"; text.ends_with(object))
-    text.remove_suffix(object.size());
-  return called_by(frame.function, frame.linkage, frame.short_name, text);
+  return called_by(frame.function, frame.linkage, frame.short_name, without_object(frame, text));
 }
 
 std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text,
@@ -408,12 +415,14 @@ std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::strin
   if (object != nullptr)
     std::erase_if(list, [&](const Match& match) { return !object->matches(match.frame.object); });
   Called best = Called::kNot;
-  for (const Match& match : list) best = std::min(best, match.called);
+  for (const Match& match : list)
+    best = std::min(best, match.in_table ? std::min(match.called, Called::kAsShown) : match.called);
   std::stable_sort(list.begin(), list.end(),
                    [](const Match& a, const Match& b) { return a.ticks > b.ticks; });
   std::vector<StackFrame> functions;
   for (Match& match : list)
-    if (best != Called::kNot && match.called == best) functions.push_back(std::move(match.frame));
+    if (best != Called::kNot && (match.called == best || (match.in_table && best != Called::kAsListed)))
+      functions.push_back(std::move(match.frame));
   return functions;
 }
 

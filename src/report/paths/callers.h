@@ -46,7 +46,8 @@ struct Callers {
 /// How well `text` names the function. "NAME (OBJECT)" names those of the object.
 Called called_by(const StackFrame& frame, std::string_view text);
 
-/// The functions that `text` names best. Distinct, most ticks first.
+/// The functions that `text` names best. Distinct, most ticks first. A name of the table is that of its row,
+/// and of an inlined function that has it, too.
 /// `object`: only functions of objects whose name has it; null: of all.
 std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text,
                                        const NamePattern* object = nullptr);

@@ -176,6 +176,34 @@ TEST(FindFunctions, NamesThatTablesShowAreFound) {
   EXPECT_EQ(found("log"), "ns::log(int, char const*);");  // a member, before names that contain the word
 }
 
+/// A table has no inlined functions: a clone has the name of its function there, unless that has a row, too.
+TEST(FindFunctions, ANameOfTheTableIsOfItsRowAndOfAnInlinedFunction) {
+  class Clones : public FakeSymbolizer {
+   public:
+    using FakeSymbolizer::FakeSymbolizer;
+    std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+      std::vector<NamedRange> ranges = FakeSymbolizer::find_names(positions);
+      for (NamedRange& range : ranges)
+        if (range.function == "f2") range.function = "inlined.isra.0";
+      return ranges;
+    }
+  };
+  const OpenSymbolizer open = [](const ExecutableIdentity& identity) {
+    return std::make_unique<Clones>(identity);
+  };
+  PathProfile paths;
+  paths.add(paths.add(paths.add(0, 0x110), 0x211), 0x300, 5);  // f1, the clone, what is inlined into it, f3
+  const std::vector<Row> rows = make_report(paths.profile, open, {}).rows;
+  EXPECT_NE(std::ranges::find(rows, "inlined", &Row::short_function), rows.end());
+  ObjectNames names(paths.profile, open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  std::set<std::string> found;
+  for (const StackFrame& frame : find_functions(named, "inlined")) found.insert(frame.function);
+  EXPECT_THAT(found, testing::ElementsAre("inlined", "inlined.isra.0"));
+  for (const char* listed : {"inlined (prog)", "inlined.isra.0 (prog)"})
+    EXPECT_EQ(find_functions(named, listed).size(), 1u) << listed;
+}
+
 /// f2 of two objects, the outer calls the inner.
 PathProfile two_objects() {
   PathProfile paths;

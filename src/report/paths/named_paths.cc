@@ -49,6 +49,25 @@ StackFrame frame_of(const Profile& profile, uint32_t executable, const NamedRang
   return frame;
 }
 
+/// The short names of those that tables have, where they are not `shown`.
+std::vector<std::string> table_names(const std::vector<FunctionName>& functions,
+                                     const std::vector<bool>& in_tables,
+                                     const std::vector<std::string>& shown) {
+  std::vector<std::string> names(functions.size());
+  std::vector<FunctionName> rows;
+  for (size_t i = 0; i < functions.size(); ++i)
+    if (in_tables[i]) rows.push_back(functions[i]);
+  if (rows.size() == functions.size()) return names;
+  std::vector<std::string> short_of_rows = short_names(rows);
+  auto next = short_of_rows.begin();
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (!in_tables[i]) continue;
+    if (*next != shown[i]) names[i] = std::move(*next);
+    ++next;
+  }
+  return names;
+}
+
 /// By executable, and whether they are calls.
 void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
                       std::map<std::pair<uint32_t, bool>, std::vector<uint64_t>>* positions) {
@@ -114,18 +133,23 @@ void NamedPaths::keep_addresses_that_distinguish() {
 void NamedPaths::name_functions() {
   std::map<std::tuple<std::string_view, std::string_view, uint64_t>, size_t> numbers;
   std::vector<FunctionName> functions;
+  std::vector<bool> in_tables;
   const auto number = [&](const StackFrame& frame) {
     const auto [entry, fresh] = numbers.try_emplace(function_of(frame), functions.size());
     if (fresh) functions.push_back({frame.function, frame.linkage, frame.object, frame.address});
+    in_tables.resize(functions.size());
+    if (!frame.inlined) in_tables[entry->second] = true;
     return entry->second;
   };
   for_each_frame(number);
   const std::vector<std::string> shown = short_names(functions);
   const std::vector<bool> several = are_in_several_objects(functions, shown);
+  const std::vector<std::string> in_table = table_names(functions, in_tables, shown);
   for_each_frame([&](StackFrame& frame) {
     const size_t own = number(frame);
     frame.short_name = shown[own];
     frame.in_several_objects = several[own];
+    frame.table_name = in_table[own];
   });
 }
 

@@ -19,6 +19,7 @@ struct StackFrame {
   uint32_t line = 0;
   bool inlined = false;
   std::string short_name{};         ///< as of short_names() for all functions of the paths
+  std::string table_name{};         ///< its short name in a table, which has no inlined ones; empty: the same
   uint64_t address = 0;             ///< where it starts, if its object has several functions of its full name
   bool in_several_objects = false;  ///< a function of another object is called the same
   uint32_t start_line = 0;          ///< as of Frame
