@@ -410,6 +410,26 @@ TEST(Gmon, RecordsOfCountersAboveTheirLimitAreRepeated) {
     EXPECT_TRUE(ranges[i] == ranges[i - 1] || ranges[i].first >= ranges[i - 1].second);
 }
 
+/// gprof divides by whole hertz.
+TEST(Gmon, HasTheSecondsOfTheReport) {
+  Profile profile = sample_profile();
+  const uint64_t text = ElfFile::open("/proc/self/exe")->segment(PT_LOAD)->offset;
+  profile.executables = {{ExecutableKind::kFile, std::filesystem::read_symlink("/proc/self/exe"), {}, 0}};
+  profile.positions = {{0, text, 5}};
+  for (const uint64_t period : std::initializer_list<uint64_t>{1, 1'000'000, 33'400'000, 300'000'000,
+                                                               700'000'000, 2'500'000'000, 77'000'000'000}) {
+    profile.period_ns = period;
+    const std::string bytes = gmon_export(profile, 0).value();
+    uint32_t hertz = 0;
+    memcpy(&hertz, &bytes[41], sizeof hertz);
+    const uint16_t counter = std::get<2>(gmon_records(bytes).at(0)).at(0);
+    const double seconds = 5e-9 * static_cast<double>(period);
+    EXPECT_NEAR(counter / static_cast<double>(hertz), seconds, 0.0101 * seconds) << period;
+  }
+  profile.period_ns = UINT64_MAX;
+  EXPECT_THAT(gmon_export(profile, 0).error().text, HasSubstr("more than gprof can add up"));
+}
+
 TEST(Gmon, HoldsCpuTimeOfOnePeriodOfTheFileThatRan) {
   Profile profile = sample_profile();
   profile.executables[0].path = "/proc/self/exe";

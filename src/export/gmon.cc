@@ -93,6 +93,21 @@ Result<std::map<uint64_t, uint64_t>> counts_of(const Profile& profile, uint32_t 
   return counts;
 }
 
+/// A rate in whole hertz that is the period's to 1 %, and how often each tick counts at it: at a low one
+/// several times, or gprof would show other seconds.
+struct Rate {
+  uint64_t factor = 1;
+  uint32_t hertz = 1;
+};
+
+Rate rate_of(uint64_t period_ns) {
+  const auto second = static_cast<double>(std::max<uint64_t>(period_ns, 1)) / 1e9;
+  for (auto factor = std::max<uint64_t>(1, period_ns / 1'000'000'000);; ++factor) {
+    const double exact = static_cast<double>(factor) / second, whole = std::max(1.0, std::round(exact));
+    if (std::abs(exact - whole) <= 0.01 * exact) return {factor, static_cast<uint32_t>(whole)};
+  }
+}
+
 }  // namespace
 
 Result<std::string> gmon_export(const Profile& profile, uint32_t executable) {
@@ -108,14 +123,13 @@ Result<std::string> gmon_export(const Profile& profile, uint32_t executable) {
                 object.path.c_str());
   const auto counts = counts_of(profile, executable, *file);
   if (!counts) return std::unexpected(counts.error());
-  const double hertz =
-      std::max(1.0, std::round(1e9 / static_cast<double>(std::max<uint64_t>(profile.period_ns, 1))));
-  GmonWriter writer(file->is_64_bit(), static_cast<uint32_t>(hertz));
+  const Rate rate = rate_of(profile.period_ns);
+  GmonWriter writer(file->is_64_bit(), rate.hertz);
   for (const auto& [address, count] : *counts) {
-    if (count > GmonLayout::kMostInGprof)
+    if (count > GmonLayout::kMostInGprof / rate.factor)
       return fail(EOVERFLOW, "%llu ticks at one address are more than gprof can add up",
                   static_cast<unsigned long long>(count));
-    writer.add(address, count);
+    writer.add(address, count * rate.factor);
   }
   return writer.take();
 }

@@ -184,6 +184,7 @@ Result<Profile> GperftoolsReader::run() {
     // A caller's address is where it goes on: the call lies before it.
     for (size_t i = 0; i < record.depth; ++i) {
       const uint64_t pc = pcs_[record.first + i];
+      if (i == 1 && pc == pcs_[record.first]) continue;  // the handler had it from the unwinder, too
       stack.push_back(place_of(i == 0 || pc == 0 ? pc : pc - 1));
     }
     uint64_t amount = 0;

@@ -101,6 +101,15 @@ TEST(ImportGperftools, OfBothWordSizesAndByteOrders) {
   }
 }
 
+/// Old versions have the address of the tick twice. go tool pprof drops the second, too.
+TEST(ImportGperftools, AFunctionIsNotItsOwnCaller) {
+  std::string bytes;
+  for (uint64_t word : {0, 3, 0, 10000, 0, 5, 3, 0x1000, 0x1000, 0x2001, 1, 1, 0x1000, 0, 1, 0})
+    bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
+  EXPECT_EQ(Imported(bytes).stacks(),
+            (Sums{{"file.name;[0x2000];[0x1000]", 50'000'000}, {"file.name;[0x1000]", 10'000'000}}));
+}
+
 TEST(ImportGperftools, EveryCutIsNamed) {
   const std::string bytes = gperftools<uint64_t>(false);
   for (size_t size = 40; size < 15 * 8; ++size)

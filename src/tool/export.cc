@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,6 +48,7 @@ Exit: 0; 2 usage; 4 a FILE is damaged, unreadable, or not for this format; 125 f
 )";
 
 constexpr uint64_t kUsualLimit = 30;
+constexpr double kWorthAWord = 0.01;  ///< of all ticks
 
 struct Format {
   const char* name;
@@ -196,6 +198,20 @@ Result<std::string> write(const Profile& profile, const Format& format, const Ar
   return markdown_export(profile, report, name_style_of(arguments.names.empty() ? "short" : arguments.names));
 }
 
+/// perf looks names up in files, and code made at run time has none.
+void warn_of_nameless_code(const Profile& profile) {
+  uint64_t ticks = 0;
+  for (const WeightedPosition& position : profile.positions)
+    if (profile.executables[position.executable].kind == ExecutableKind::kPrivate) ticks += position.ticks;
+  const double share =
+      static_cast<double>(ticks) / static_cast<double>(std::max<uint64_t>(1, profile.ledger.ticks()));
+  if (share < kWorthAWord) return;
+  warn(
+      "perf cannot name {:.1f} % of the ticks: code made at run time (JIT); pprof, folded and firefox have "
+      "its names",
+      100 * share);
+}
+
 /// Formats of other tools have no place for it.
 void warn_of_what_is_missing(const Profile& profile) {
   for (const Warning& warning : warnings_of(profile))
@@ -227,6 +243,7 @@ int run_export(int argc, char** argv) {
   }
   tell_debuginfod_failure();
   warn_of_what_is_missing(*profile);
+  if (arguments.format == "perf") warn_of_nameless_code(*profile);
   const int code = arguments.output.empty() ? write_out(*bytes) : write_file(arguments.output, *bytes);
   return exit_code_of(*profile, code);
 }
