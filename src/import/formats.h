@@ -17,6 +17,10 @@ inline constexpr uint64_t kMostImportedBytes = uint64_t{1} << 30;
 
 using ImportedBytes = std::span<const unsigned char>;
 
+inline std::string_view text_of(ImportedBytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 /// A profile in one of the formats below, compressed by gzip or not, recognised by its content. `name` is
 /// what it is called where it does not say. Nothing if it is in none of them.
 std::optional<Result<Profile>> import_profile(ImportedBytes bytes, const std::string& name,
@@ -30,7 +34,7 @@ Result<std::vector<unsigned char>> gunzip(ImportedBytes bytes, uint64_t most_byt
 bool is_pprof(ImportedBytes bytes);
 Result<Profile> import_pprof(ImportedBytes bytes, const std::string& name, ImportedNames* names);
 
-/// CPU profiles of gperftools, of both word sizes and byte orders.
+/// CPU profiles of gperftools, of both word sizes and byte orders, with names in front of them or not.
 bool is_gperftools(ImportedBytes bytes);
 Result<Profile> import_gperftools(ImportedBytes bytes, const std::string& name, ImportedNames* names);
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <map>
 
 #include "base/file/byte_reader.h"
+#include "import/address_names.h"
 #include "import/formats.h"
 #include "import/lines.h"
 #include "import/stack_sum.h"
@@ -91,8 +93,9 @@ std::optional<MappedRange> parse_mapping(std::string_view line) {
 
 class GperftoolsReader {
  public:
-  GperftoolsReader(ImportedBytes bytes, WordLayout layout, const std::string& name, ImportedNames* names)
-      : bytes_(bytes), words_(bytes, layout), sum_(names, name) {}
+  GperftoolsReader(ImportedBytes bytes, WordLayout layout, AddressNames known, const std::string& name,
+                   ImportedNames* names)
+      : bytes_(bytes), words_(bytes, layout), known_(std::move(known)), sum_(names, name) {}
   Result<Profile> run();
 
  private:
@@ -104,11 +107,15 @@ class GperftoolsReader {
   Result<uint64_t> read_header();
   Result<void> read_records();
   Result<void> read_mappings();
+  const MappedRange* range_of(uint64_t pc) const;
   ImportedPlace place_of(uint64_t pc);
+  std::optional<ImportedPlace> named_place(uint64_t pc);
 
   ImportedBytes bytes_;
   Words words_;
+  AddressNames known_;  ///< of a file that has names
   StackSum sum_;
+  std::map<uint64_t, ImportedPlace> named_places_;
   std::vector<uint64_t> pcs_;
   std::vector<Record> records_;
   std::vector<MappedRange> ranges_;
@@ -129,6 +136,8 @@ Result<void> GperftoolsReader::read_records() {
   for (;;) {
     Record record;
     uint64_t depth = 0;
+    const bool at_end = words_.at() == bytes_.size();
+    if (at_end && !known_.frames.empty()) return {};  // google-pprof leaves out the trailer, and the mappings
     if (!words_.next(&record.count) || !words_.next(&depth))
       return fail(EINVAL, "cut off: its trailer is missing");
     if (depth == 0 || !sum_.add_rows(depth))
@@ -160,12 +169,29 @@ Result<void> GperftoolsReader::read_mappings() {
   return {};
 }
 
-ImportedPlace GperftoolsReader::place_of(uint64_t pc) {
+const MappedRange* GperftoolsReader::range_of(uint64_t pc) const {
   const auto behind =
       std::upper_bound(ranges_.begin(), ranges_.end(), pc,
                        [](uint64_t at, const MappedRange& range) { return at < range.start; });
   const bool known = behind != ranges_.begin() && pc < (behind - 1)->end;
-  const MappedRange* range = known ? &*(behind - 1) : nullptr;
+  return known ? &*(behind - 1) : nullptr;
+}
+
+/// By the names in the file.
+std::optional<ImportedPlace> GperftoolsReader::named_place(uint64_t pc) {
+  const auto found = known_.frames.find(pc);
+  if (found == known_.frames.end()) return std::nullopt;
+  const auto [entry, fresh] = named_places_.try_emplace(pc);
+  const MappedRange* range = range_of(pc);
+  const bool in_file = range != nullptr && range->path.starts_with('/');
+  if (fresh) entry->second = sum_.place(sum_.named_object(in_file ? range->path : kNoObject), found->second);
+  return entry->second;
+}
+
+ImportedPlace GperftoolsReader::place_of(uint64_t pc) {
+  if (const auto named = named_place(pc)) return *named;
+  const MappedRange* range = range_of(pc);
+  const bool known = range != nullptr;
   if (known && range->path == "[vdso]")
     return {sum_.file_object(range->path, ExecutableKind::kVdso), pc - range->start};
   if (known && range->path.starts_with('/'))
@@ -185,7 +211,9 @@ Result<Profile> GperftoolsReader::run() {
     for (size_t i = 0; i < record.depth; ++i) {
       const uint64_t pc = pcs_[record.first + i];
       if (i == 1 && pc == pcs_[record.first]) continue;  // the handler had it from the unwinder, too
-      stack.push_back(place_of(i == 0 || pc == 0 ? pc : pc - 1));
+      // google-pprof has subtracted 1 already in what it read itself.
+      const bool is_call = i != 0 && pc != 0 && !known_.frames.contains(pc);
+      stack.push_back(place_of(is_call ? pc - 1 : pc));
     }
     uint64_t amount = 0;
     if (__builtin_mul_overflow(record.count, *period, &amount))
@@ -194,6 +222,7 @@ Result<Profile> GperftoolsReader::run() {
   }
   Profile profile;
   profile.engine = "gperftools";
+  if (!known_.program.empty()) profile.command = {known_.program};
   for (const MappedRange& range : ranges_)
     if (profile.command.empty() && range.path.starts_with('/')) profile.command = {range.path};
   return sum_.take({.cpu_time = true, .event = {}, .period = *period}, std::move(profile));
@@ -201,12 +230,19 @@ Result<Profile> GperftoolsReader::run() {
 
 }  // namespace
 
-bool is_gperftools(ImportedBytes bytes) { return layout_of(bytes).has_value(); }
+bool is_gperftools(ImportedBytes bytes) {
+  const size_t names = end_of_address_names(text_of(bytes)).value_or(0);
+  return layout_of(bytes.subspan(names)).has_value();
+}
 
 Result<Profile> import_gperftools(ImportedBytes bytes, const std::string& name, ImportedNames* names) {
-  const std::optional<WordLayout> layout = layout_of(bytes);
+  const size_t start = end_of_address_names(text_of(bytes)).value_or(0);
+  const ImportedBytes profile = bytes.subspan(start);
+  const std::optional<WordLayout> layout = layout_of(profile);
   if (!layout) return fail(EINVAL, "not a CPU profile of gperftools");
-  return GperftoolsReader(bytes, *layout, name, names).run();
+  Result<AddressNames> known = parse_address_names(text_of(bytes.first(start)));
+  if (!known) return std::unexpected(known.error());
+  return GperftoolsReader(profile, *layout, std::move(*known), name, names).run();
 }
 
 }  // namespace pctally

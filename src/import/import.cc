@@ -5,10 +5,6 @@
 namespace pctally {
 namespace {
 
-std::string_view text_of(ImportedBytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::optional<Result<Profile>> import_plain(ImportedBytes bytes, const std::string& name,
                                             ImportedNames* names) {
   if (is_gperftools(bytes)) return import_gperftools(bytes, name, names);

@@ -110,6 +110,29 @@ TEST(ImportGperftools, AFunctionIsNotItsOwnCaller) {
             (Sums{{"file.name;[0x2000];[0x1000]", 50'000'000}, {"file.name;[0x1000]", 10'000'000}}));
 }
 
+std::string words_of(std::initializer_list<uint64_t> words) {
+  std::string bytes;
+  for (const uint64_t word : words) bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
+  return bytes;
+}
+
+/// As google-pprof --raw writes it: of a file without trailer and mappings, callers being calls already; and
+/// of one it fetched, as that was.
+TEST(ImportGperftools, HasTheNamesInFrontOfIt) {
+  const std::string names =
+      "--- symbol\nbinary=./prog\n0x0000000000001000 S::operator--(int)<0000000000000ff0>--leaf--in it\n"
+      "0x2000 main<0000000000001ff0>\n0x3000 \nnoise\n---\n--- profile\n";
+  const Sums stacks{{"file.name;main;S::operator--(int)", 50'000'000}, {"file.name;[0x4000]", 10'000'000}};
+  Imported own(names + words_of({0, 3, 0, 10000, 0, 5, 2, 0x1000, 0x2000, 1, 1, 0x4000}));
+  Imported fetched(names + words_of({0, 3, 0, 10000, 0, 5, 2, 0x1000, 0x2001, 1, 1, 0x4000, 0, 1, 0}));
+  EXPECT_EQ(own.error, "");
+  EXPECT_EQ(own.stacks(), stacks);
+  EXPECT_EQ(fetched.stacks(), stacks);
+  EXPECT_EQ(own.profile.command, std::vector<std::string>{"./prog"});
+  EXPECT_EQ(Imported(names + words_of({0, 3, 0, 10000, 0, 5, 2, 0x1000})).error, "cut off within a stack");
+  EXPECT_EQ(Imported(names + "nothing").error, "none");
+}
+
 TEST(ImportGperftools, EveryCutIsNamed) {
   const std::string bytes = gperftools<uint64_t>(false);
   for (size_t size = 40; size < 15 * 8; ++size)

@@ -297,7 +297,7 @@ class Compare(unittest.TestCase):
         for name, large in (("m.folded", 400000), ("n.folded", 410000)):
             with open(self.path(name), "w") as folded:
                 folded.write(f"main;large {large}\nmain;small 1\n")
-        table = pctally("plan", "--change", "10", "m.folded", "n.folded", cwd=self.directory).stdout.split("\n\n")[1]
+        table = pctally("plan", "--change", "5", "m.folded", "n.folded", cwd=self.directory).stdout.split("\n\n")[1]
         length = {line.split()[-1]: line.split()[2] for line in table.splitlines()}
         self.assertEqual(length["small"], "-", table)
         self.assertGreater(float(length["large"]), 0, table)
