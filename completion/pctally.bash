@@ -70,10 +70,10 @@ _pctally_report() {
     --names) _pctally_words 'short full linkage' ;;
     --color) _pctally_words 'always auto never' ;;
     --html | --flamegraph) _pctally_files ;;
-    --limit | --min-share | --callers | --filter | --object | --program | --thread | --cgroup | --focus | --ignore | --hide) ;;
+    --limit | --min-share | --sample-index | --callers | --filter | --object | --program | --thread | --cgroup | --focus | --ignore | --hide) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --own --inlines --debuginfod --callers --tree --bottom-up --focus --ignore --hide --flamegraph --filter --object --program --thread --cgroup --names --html --command --no-sources --strip-paths --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --own --inlines --debuginfod --sample-index --callers --tree --bottom-up --focus --ignore --hide --flamegraph --filter --object --program --thread --cgroup --names --html --command --no-sources --strip-paths --json --color --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -102,10 +102,10 @@ _pctally_diff() {
     --color) _pctally_words 'always auto never' ;;
     --budget | --html) _pctally_files ;;
     --names) _pctally_words 'short full linkage' ;;
-    --limit | --work | --fail-if) ;;
+    --limit | --work | --sample-index | --fail-if) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --limit --names --work --fail-if --budget --markdown --json --junit --html --no-sources --strip-paths --color --help --'
+        _pctally_words '--by --limit --names --sample-index --work --fail-if --budget --markdown --json --junit --html --no-sources --strip-paths --color --help --'
       else
         _pctally_files '!*.pct'
       fi
@@ -121,10 +121,10 @@ _pctally_plan() {
   case $previous in
     --by) _pctally_words 'function object line process' ;;
     --names) _pctally_words 'short full linkage' ;;
-    --limit | --change | --power | --runs) ;;
+    --limit | --change | --power | --runs | --sample-index) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --limit --names --change --power --runs --help'
+        _pctally_words '--by --limit --names --change --power --runs --sample-index --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -137,10 +137,10 @@ _pctally_export() {
     --format) _pctally_words 'pprof folded speedscope firefox perf callgrind csv markdown gmon llvm' ;;
     -o | --output) _pctally_files ;;
     --names) _pctally_words 'short full linkage' ;;
-    --limit | --object) ;;
+    --limit | --object | --sample-index) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--format -o --output --names --no-lines --limit --object --debuginfod --help'
+        _pctally_words '--format -o --output --names --no-lines --limit --object --sample-index --debuginfod --help'
       else
         _pctally_files '!*.pct'
       fi

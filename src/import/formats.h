@@ -22,9 +22,10 @@ inline std::string_view text_of(ImportedBytes bytes) {
 }
 
 /// A profile in one of the formats below, compressed by gzip or not, recognised by its content. `name` is
-/// what it is called where it does not say. Nothing if it is in none of them.
+/// what it is called where it does not say. Nothing if it is in none of them. `kind`: of values that a file
+/// must have; empty: the usual ones.
 std::optional<Result<Profile>> import_profile(ImportedBytes bytes, const std::string& name,
-                                              ImportedNames* names);
+                                              ImportedNames* names, const std::string& kind = "");
 
 bool is_gzip(ImportedBytes bytes);
 /// Fails where there are more than `most_bytes` in it.
@@ -32,7 +33,8 @@ Result<std::vector<unsigned char>> gunzip(ImportedBytes bytes, uint64_t most_byt
 
 /// profile.proto of google/pprof.
 bool is_pprof(ImportedBytes bytes);
-Result<Profile> import_pprof(ImportedBytes bytes, const std::string& name, ImportedNames* names);
+Result<Profile> import_pprof(ImportedBytes bytes, const std::string& name, ImportedNames* names,
+                             const std::string& kind = "");
 
 /// CPU profiles of gperftools, of both word sizes and byte orders, with names in front of them or not.
 bool is_gperftools(ImportedBytes bytes);

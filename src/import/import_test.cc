@@ -322,6 +322,16 @@ TEST(ImportPprof, ReadsTheLastKindThatIsNotZeroEverywhere) {
   EXPECT_EQ(Imported(unused.done()).profile.event, "locks");
 }
 
+TEST(ImportPprof, ReadsTheKindOfValueThatIsAskedFor) {
+  const std::string bytes = two_stacks("cpu", "nanoseconds").done(10);
+  ImportedNames names;
+  const auto samples = import_profile(bytes_of(bytes), "x", &names, "samples");
+  EXPECT_EQ((*samples)->event, "samples");
+  EXPECT_EQ((*samples)->ledger.counted, 4u);
+  const auto none = import_profile(bytes_of(bytes), "x", &names, "wall");
+  EXPECT_STREQ(none->error().text, "it has no values called wall; its kinds are samples, cpu");
+}
+
 /// Intervals rest on their number: 40 ticks of one sample each are not two samples.
 TEST(ImportPprof, CountsSamplesWhateverTheyAreCalled) {
   for (const char* type : {"sample", "cpu-samples", "contentions"}) {

@@ -57,8 +57,8 @@ std::vector<uint8_t> build_id_of(const std::string& text) {
 
 class PprofReader {
  public:
-  PprofReader(ImportedBytes bytes, const std::string& name, ImportedNames* names)
-      : bytes_(bytes), sum_(names, name) {}
+  PprofReader(ImportedBytes bytes, const std::string& name, ImportedNames* names, const std::string& kind)
+      : bytes_(bytes), sum_(names, name), kind_(kind) {}
   Result<Profile> run();
 
  private:
@@ -69,7 +69,7 @@ class PprofReader {
   void read_function(protozero::pbf_reader message);
   static ValueType value_type(protozero::pbf_reader message);
   std::vector<bool> used_types() const;
-  void choose_value();
+  Result<void> choose_value();
   uint64_t samples_of(uint64_t amount, const std::vector<int64_t>& values) const;
   Result<void> add_sample(protozero::pbf_reader message);
   std::vector<ImportedPlace> stack_of(std::span<const uint64_t> locations);
@@ -95,6 +95,7 @@ class PprofReader {
 
   ImportedBytes bytes_;
   StackSum sum_;
+  std::string kind_;  ///< of value that is asked for
   std::vector<std::string_view> strings_;
   std::vector<ValueType> types_;
   std::vector<protozero::data_view> samples_;
@@ -290,12 +291,16 @@ std::vector<bool> PprofReader::used_types() const {
   return used;
 }
 
-void PprofReader::choose_value() {
+Result<void> PprofReader::choose_value() {
   if (types_.empty()) throw Malformed{"it does not say what its values are"};
   const auto named = [this](const ValueType& type) { return PprofType{view(type.type), view(type.unit)}; };
   std::vector<PprofType> types;
   for (const ValueType& type : types_) types.push_back(named(type));
-  value_ = choose_pprof_value(types, used_types(), view(default_type_), named(period_type_), period_);
+  auto value =
+      choose_pprof_value(types, used_types(), kind_, view(default_type_), named(period_type_), period_);
+  if (!value) return std::unexpected(value.error());
+  value_ = std::move(*value);
+  return {};
 }
 
 uint64_t PprofReader::samples_of(uint64_t amount, const std::vector<int64_t>& values) const {
@@ -432,7 +437,7 @@ Result<Profile> PprofReader::run() {
   read_message();
   if (strings_.empty() || !strings_[0].empty())
     throw Malformed{"its table of texts does not begin with an empty one"};
-  choose_value();
+  if (auto chosen = choose_value(); !chosen) return std::unexpected(chosen.error());
   Profile profile;
   profile.engine = "pprof";
   if (!mapping_order_.empty())
@@ -468,9 +473,10 @@ bool is_pprof(ImportedBytes bytes) {
   }
 }
 
-Result<Profile> import_pprof(ImportedBytes bytes, const std::string& name, ImportedNames* names) {
+Result<Profile> import_pprof(ImportedBytes bytes, const std::string& name, ImportedNames* names,
+                             const std::string& kind) {
   try {
-    return PprofReader(bytes, name, names).run();
+    return PprofReader(bytes, name, names, kind).run();
   } catch (const Malformed& malformed) {
     return fail(EINVAL, "damaged: %s", malformed.what);
   } catch (const std::exception&) {

@@ -1,5 +1,7 @@
 #include "import/pprof_value.h"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <string>
 
@@ -52,6 +54,12 @@ uint64_t amount_of(std::string_view unit, std::span<const NamedUnit> units) {
   return found == units.end() ? 0 : found->amount;
 }
 
+std::string listed(std::span<const PprofType> types) {
+  std::string text;
+  for (const PprofType& type : types) text.append(text.empty() ? "" : ", ").append(type.type);
+  return text;
+}
+
 size_t chosen(std::span<const PprofType> types, const std::vector<bool>& used, std::string_view usual) {
   const auto has_amounts = [&](size_t number) { return number < used.size() && used[number]; };
   size_t last = types.size() - 1;
@@ -80,9 +88,17 @@ size_t samples_of(std::span<const PprofType> types, size_t value, bool has_perio
 
 }  // namespace
 
-PprofValue choose_pprof_value(std::span<const PprofType> types, const std::vector<bool>& used,
-                              std::string_view usual, const PprofType& period_type, int64_t period) {
+Result<PprofValue> choose_pprof_value(std::span<const PprofType> types, const std::vector<bool>& used,
+                                      std::string_view wanted, std::string_view usual,
+                                      const PprofType& period_type, int64_t period) {
   PprofValue value{.number = chosen(types, used, usual), .unit = {}};
+  if (!wanted.empty()) {
+    const auto found = std::ranges::find(types, wanted, &PprofType::type);
+    if (found == types.end())
+      return fail(EINVAL, "it has no values called %.40s; its kinds are %.200s", std::string(wanted).c_str(),
+                  listed(types).c_str());
+    value.number = static_cast<size_t>(found - types.begin());
+  }
   const auto& [type, unit] = types[value.number];
   const uint64_t ns = amount_of(unit, kTimes), bytes = amount_of(unit, kSizes);
   value.scale = std::max({ns, bytes, uint64_t{1}});

@@ -24,9 +24,10 @@ struct PprofValue {
   ImportedUnit unit;
 };
 
-/// The usual kind or else the last, as go tool pprof takes it; of those that are in `used`, if any is.
-/// `types`: one at least.
-PprofValue choose_pprof_value(std::span<const PprofType> types, const std::vector<bool>& used,
-                              std::string_view usual, const PprofType& period_type, int64_t period);
+/// The kind that is wanted; or, of those that are in `used`, the usual one or else the last, as go tool pprof
+/// takes them. Fails where there is none that is called as wanted. `types`: one at least.
+Result<PprofValue> choose_pprof_value(std::span<const PprofType> types, const std::vector<bool>& used,
+                                      std::string_view wanted, std::string_view usual,
+                                      const PprofType& period_type, int64_t period);
 
 }  // namespace pctally

@@ -37,6 +37,7 @@ Rows      --by KEY             function (default), object, line or process
           --limit N            rows (20; 0: all); those that changed are always shown
           --names STYLE        short (default), full or linkage
           --work N or OLD,NEW  units of work a run does: amounts are per unit
+          --sample-index KIND  of pprof files: which of their values (inuse_space, delay)
 Limits    --fail-if LIMIT      'share(NAME) > +2pp', 'seconds(NAME) > +10%', 'total(NAME) >
                                +5%' (with all it calls), 'total > +3%'; may repeat
           --budget FILE        limits from a file, one a line
@@ -85,6 +86,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   add_by_option(app, arguments.by);
   app.add_option("--limit", arguments.limit)->check(number_of_rows);
   add_names_option(app, arguments.names);
+  app.add_option("--sample-index", wanted_values());
   app.add_option("--work", arguments.work)->check(is_work);
   app.add_option("--fail-if", arguments.fail_if)->one_value_each();
   app.add_option("--budget", arguments.budget);

@@ -41,6 +41,7 @@ constexpr char kHelp[] =
           --names STYLE        full (default), short (default of markdown) or linkage
           --no-lines           functions alone: debug information is not read
           --limit N            markdown: most rows (30; 0: all)
+          --sample-index KIND  of pprof files: which of their values (inuse_space, delay)
           --object NAME        gmon, llvm: what is written (the program)
           --debuginfod[=URLS]  download missing debug information; not for gmon and llvm
 
@@ -113,6 +114,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   app.add_option("--limit", arguments->limit)->check(number_of_rows);
   app.add_option("--object", arguments->object);
   add_debuginfod_option(app, arguments->debuginfod);
+  app.add_option("--sample-index", wanted_values());
   const CommandLineHints hints{.surplus = {}, .unknown = foreign_options("export"), .missing = {}};
   if (std::optional<int> code = app.parse(argc, argv, hints)) return code;
   if (!arguments->files.empty() && !arguments->format.empty()) {

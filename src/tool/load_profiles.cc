@@ -96,6 +96,10 @@ std::unexpected<Error> no_known_profile(const std::vector<unsigned char>& bytes,
               file.c_str());
 }
 
+std::unexpected<Error> no_choice_of_values(const std::string& file) {
+  return fail(EINVAL, "%s has one kind of values; --sample-index is for files of pprof", file.c_str());
+}
+
 /// The files that were read, by device and inode.
 std::set<std::pair<uint64_t, uint64_t>>& files_read() {
   static std::set<std::pair<uint64_t, uint64_t>> files;
@@ -124,13 +128,16 @@ Result<Profile> load_ours_or_imported(const std::string& path, const std::string
   const bool regular = fd.valid() && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
   if (!regular) return load_profile(path.c_str());
   files_read().emplace(status.st_dev, status.st_ino);
-  if (is_profile(fd.get())) return load_with_names(fd.get(), path);
+  const bool is_ours = is_profile(fd.get());
+  if (is_ours && wanted_values().empty()) return load_with_names(fd.get(), path);
+  if (is_ours) return no_choice_of_values(file);
   const auto bytes = read_whole(fd.get(), file);
   if (!bytes) return std::unexpected(bytes.error());
   const std::string name(base_name(file));
-  std::optional<Result<Profile>> profile = import_profile(*bytes, name, &imported_names());
+  std::optional<Result<Profile>> profile = import_profile(*bytes, name, &imported_names(), wanted_values());
   if (!profile) return no_known_profile(*bytes, file);
   if (!*profile) return fail(profile->error().code, "%s: %s", file.c_str(), profile->error().text);
+  if (!wanted_values().empty() && (*profile)->engine != "pprof") return no_choice_of_values(file);
   return std::move(*profile);
 }
 
@@ -168,6 +175,11 @@ bool is_source_of_profiles(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 &&
          (files_read().contains({status.st_dev, status.st_ino}) || is_file_of_profile(path));
+}
+
+std::string& wanted_values() {
+  static std::string kind;
+  return kind;
 }
 
 Result<Profile> load_any(const std::string& file) { return load_one(file, 1, 1); }

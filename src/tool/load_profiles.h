@@ -28,6 +28,10 @@ bool is_source_of_profiles(const std::string& path);
 /// (src/import), whose names are then kept for open_symbolizer(). Errors name the file.
 Result<Profile> load_any(const std::string& file);
 
+/// The kind of values that load_any() reads of pprof files; empty: the usual one. Other files are refused
+/// where it is not: they have one kind.
+std::string& wanted_values();
+
 /// Keeps the names that a file of ours holds for open_symbolizer(). Without them `profile`, which is of that
 /// file, is still a profile, but no whole one: that they cannot be read is a part of its damage.
 void keep_names(int fd, Profile* profile);

@@ -31,6 +31,7 @@ constexpr char kHelp[] = R"(Say how many runs a side pctally diff needs to see a
           --by KEY             function (default), object, line or process
           --limit N            most rows (10; 0: all)
           --names STYLE        short (default), full or linkage
+          --sample-index KIND  of pprof files: which of their values (inuse_space, delay)
 
 Exit: 0; 2 usage; 4 a FILE cannot be read. See pctally-plan(1).
 )";
@@ -49,6 +50,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally plan");
   app.help_page(kHelp);
   app.add_option("FILE", arguments->files);
+  app.add_option("--sample-index", wanted_values());
   app.add_option("--change", arguments->change)->check(number_from_to(0.01, 1000.0));
   app.add_option("--power", arguments->power)->check(number_from_to(50, 99.9));
   app.add_option("--runs", arguments->runs)->check(whole_number_from_to(1, 1000000));

@@ -54,7 +54,7 @@ Rows      --by KEY   function (default), object, line, process, command (all pro
           --filter, --object REGEX   only rows whose names, or whose objects, match
           --program, --thread, --cgroup REGEX   only their ticks (record --scope)
           --names STYLE        short (default), full (arguments, templates), linkage
-          --debuginfod[=URLS]  download missing debug information (DEBUGINFOD_URLS)
+          --debuginfod[=URLS], --sample-index KIND   from servers; which values (pprof)
 Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
           --tree, --bottom-up  tree from main down; from what ran up; --min-share P (1)
           --flamegraph FILE    the tree as a page (.html) or as a picture (.svg)
@@ -84,9 +84,7 @@ struct Arguments {
   std::string focus, ignore, hide;
   std::string own;  ///< kOwn: without a directory
   bool inlines = false;
-  std::string color = "auto";
-  std::string debuginfod;
-  std::string html;
+  std::string color = "auto", debuginfod, html;
   bool command = false, no_sources = false, strip_paths = false;
 };
 
@@ -122,6 +120,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   add_names_option(app, arguments.names);
   add_debuginfod_option(app, arguments.debuginfod);
+  app.add_option("--sample-index", wanted_values());
   app.add_flag("--own", arguments.own);
   app.add_flag("--inlines", arguments.inlines);
   app.add_option("--filter", arguments.filter)->check(check_pattern);

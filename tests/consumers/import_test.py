@@ -175,6 +175,11 @@ class Import(unittest.TestCase):
         self.assertEqual(top(self.export("pprof", profile=self.path("heap.prof"))), top(self.path("heap.prof")))
         raw = self.go("tool", "pprof", "-raw", self.export("pprof", profile=self.path("heap.prof")))
         self.assertIn("\ninuse_space/bytes[dflt]\n", raw)
+        objects = p.report(self.path("heap.prof"), "--sample-index", "alloc_objects")
+        self.assertEqual(objects["event"], "alloc_objects")
+        for words in (["report"], ["diff", self.profile], ["plan"], ["export", "--format", "folded"]):
+            done = run(p.PCTALLY, *words, "--sample-index", "cpu", self.profile)
+            self.assertEqual((done.returncode, done.stderr), (4, f"pctally: {self.profile} has one kind of values; --sample-index is for files of pprof\n"))
         with open(self.export("speedscope", profile=self.path("heap.prof"))) as file:
             self.assertEqual(json.load(file)["profiles"][0]["unit"], "bytes")
 
