@@ -257,16 +257,17 @@ TEST(ImportPprof, KeepsScopesWithoutCallers) {
   proto.function(2, "f", 1);
   proto.function(3, "/a.slice", 0, "[control group]");
   proto.function(4, "/b.slice", 0, "[control group]");
+  proto.sample({2}, {2});
   proto.sample({2, 3}, {5});
   proto.sample({2, 4}, {7});
   proto.sample({4}, {1});
   Imported read(proto.done());
   EXPECT_TRUE(read.profile.paths.one_frame);
   EXPECT_FALSE(read.profile.paths.recorded);
-  EXPECT_EQ(read.stacks(), (Sums{{"/a.slice;f", 5}, {"/b.slice;f", 7}, {"/b.slice", 1}}));
+  EXPECT_EQ(read.stacks(), (Sums{{"file.name;f", 2}, {"/a.slice;f", 5}, {"/b.slice;f", 7}, {"/b.slice", 1}}));
   for (const PathTreeNode& node : read.profile.paths.context)
     EXPECT_TRUE(node.kind != PathNodeKind::kCode || node.position == read.profile.positions[0].position);
-  EXPECT_EQ(read.profile.paths.scopes[0].kind, PathScopeKind::kGroup);
+  EXPECT_EQ(read.profile.paths.scopes[1].kind, PathScopeKind::kGroup);
 }
 
 // Names are looked up in that build alone.

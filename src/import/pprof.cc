@@ -20,6 +20,8 @@ struct Malformed {
   const char* what;
 };
 
+constexpr char kTooMuchText[] = "its names take more than 512 MiB, each as often as it is used";
+
 struct ValueType {
   int64_t type = 0, unit = 0;
 };
@@ -88,8 +90,7 @@ class PprofReader {
   }
   std::string text(int64_t index) {
     const std::string_view bytes = view(index);
-    if (!sum_.add_text(bytes.size() + 1))
-      throw Malformed{"its names take more than 512 MiB, each as often as it is used"};
+    if (!sum_.add_text(bytes.size() + 1)) throw Malformed{kTooMuchText};
     return std::string(bytes);
   }
 
@@ -422,6 +423,7 @@ Result<void> PprofReader::add_sample(protozero::pbf_reader message) {
   const uint64_t samples = samples_of(amount, values);
   const PathScope scope = locations.empty() ? PathScope{} : scope_at(locations.back());
   if (!scope.name.empty()) {
+    if (!sum_.add_text(scope.name.size() + scope.thread.size())) throw Malformed{kTooMuchText};
     sum_.keep_scopes();
     locations.pop_back();
   }

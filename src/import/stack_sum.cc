@@ -62,12 +62,10 @@ uint32_t StackSum::child(uint32_t parent, PathNodeKind kind, uint32_t executable
   return entry->second;
 }
 
-uint32_t StackSum::scope_of(const PathScope& scope) {
+uint32_t StackSum::scope_of(PathScope scope) {
+  if (scope.name.empty()) scope.name = program_;
   const auto [entry, fresh] = scopes_.try_emplace(scope, static_cast<uint32_t>(sum_.paths.scopes.size()));
-  if (fresh) {
-    sum_.paths.scopes.push_back(scope);
-    if (scope.name.empty()) sum_.paths.scopes.back().name = program_;
-  }
+  if (fresh) sum_.paths.scopes.push_back(std::move(scope));
   return child(PathTreeNode::kNoParent, PathNodeKind::kScope, 0, entry->second);
 }
 
@@ -91,7 +89,7 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   sum_.positions.push_back({leaf.executable, leaf.position, amount});
   has_callers_ = has_callers_ || stack.size() > 1;
   uint32_t node = scope_of(scope);
-  if (keeps_scopes_ && !has_callers_) flat_[{node, leaf.executable, leaf.position}] += amount;
+  if (!has_callers_) flat_[{node, leaf.executable, leaf.position}] += amount;
   if (stack.size() > kMostImportedFrames) {
     node = child(node, PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kTooDeep));
     stack = stack.first(kMostImportedFrames);

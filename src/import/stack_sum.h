@@ -85,7 +85,7 @@ class StackSum {
   void count_delivery(uint64_t amount, uint64_t count);
   uint32_t child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position,
                  bool is_end = false);
-  uint32_t scope_of(const PathScope& scope);
+  uint32_t scope_of(PathScope scope);
   [[nodiscard]] PathTree one_frame_tree() const;
   void divide(uint64_t period, Profile* profile);
 
