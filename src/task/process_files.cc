@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -57,18 +56,6 @@ bool is_jit_dump(std::string_view path) {
   if (!path.starts_with('/') || !name.starts_with(kStart) || !name.ends_with(kEnd)) return false;
   name = name.substr(kStart.size(), name.size() - std::min(name.size(), kStart.size() + kEnd.size()));
   return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-#ifndef RESOLVE_CACHED
-#define RESOLVE_CACHED 0x20
-#endif
-
-/// As the kernel finds it without asking a file system.
-UniqueFd find_in_cache(const std::string& path) {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_CACHED;
-  return UniqueFd(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
 }
 
 std::optional<FileFacts> facts_in_cache(const std::string& path) {

@@ -1,13 +1,32 @@
 // What the kernel has remembered of a file: its file system, which may not answer, is not asked.
 #pragma once
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <string>
 
 #include "base/time_ns.h"
+#include "base/unique_fd.h"
 #include "task/file_helper.h"
 
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20
+#endif
+
 namespace pctally {
+
+/// A name for the file (O_PATH), as the kernel finds it without asking a file system. Errors: errno, EINVAL
+/// before Linux 5.12.
+inline UniqueFd find_in_cache(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_CACHED;
+  return UniqueFd(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+}
 
 /// stat(2) of `path` below `directory`, or of the file that `directory` is if it is "". The way to the file
 /// is looked up as ever. False: errno says why.

@@ -7,6 +7,7 @@
 
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
+#include "task/privileged_program.h"
 
 namespace pctally {
 namespace {
@@ -243,7 +244,7 @@ TEST_F(TaskRecordsTest, AProcessEndsWithItsLastThread) {
 
 TEST_F(TaskRecordsTest, AnEndBetweenExecAndMappingsIsTheKernelsDoing) {
   tasks_.expect(kPid);
-  exec(kPid, "su");
+  exec(kPid, "privileged-prog");  // a name that may be cut: of one that has ended nothing is known then
   exit(kPid);
   EXPECT_TRUE(tasks_.observes(kPid));  // the whole machine's events see it go on
   tasks_.expect_removal(true);
@@ -252,6 +253,16 @@ TEST_F(TaskRecordsTest, AnEndBetweenExecAndMappingsIsTheKernelsDoing) {
   ASSERT_NE(process(kPid), nullptr);
   EXPECT_EQ(process(kPid)->note, ProcessNote::kPrivileged);
   EXPECT_EQ(process(kPid)->flags & kProcessObserved, 0u);
+}
+
+TEST_F(TaskRecordsTest, OneThatIsKilledWithinItsExecHasNoPrivileges) {
+  if (may_be_privileged("no-such-prog")) GTEST_SKIP() << "this kernel does not tell what it has in memory";
+  tasks_.expect_removal(true);
+  tasks_.expect(kPid);
+  exec(kPid, "no-such-prog");
+  end(kPid);
+  ASSERT_NE(process(kPid), nullptr);
+  EXPECT_EQ(process(kPid)->note, ProcessNote::kNone);
 }
 
 TEST_F(TaskRecordsTest, AnEndBetweenExecAndMappingsSaysNothingWhereRecordsWereLost) {

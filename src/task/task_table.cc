@@ -14,6 +14,7 @@
 #include "base/vdso_path.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
+#include "task/privileged_program.h"
 
 namespace pctally {
 namespace {
@@ -397,7 +398,7 @@ void TaskTable::apply_exit(const PerfRecord& record) {
   if (scopes_ != nullptr) scopes_->end_thread(record.tid, &found->second.scope);
   if (is_removal(found->second) && !removal_) return map_running(record.pid, found->second);
   if (--found->second.threads > 0) return;
-  if (found->second.record != 0) book_end(found->second);
+  if (found->second.record != 0) book_end(record.pid, found->second);
   found->second.ended_ns = record.time;
   ended_.push_back({record.pid, record.time});
 }
@@ -430,10 +431,11 @@ bool TaskTable::is_removal(const Task& task) const {
   return task.executed && task.space.size() == 0 && !task.read && !losses_;
 }
 
-void TaskTable::book_end(const Task& task) {
+/// One that the kernel kills within its exec, as for want of memory, ends likewise: then it lives no more.
+void TaskTable::book_end(pid_t pid, const Task& task) {
   auto* record = pool_at<ProcessRecord>(file_->pool(), task.record);
   record->flags |= kProcessExited;
-  if (!is_removal(task)) return;
+  if (!is_removal(task) || (!lives(pid, task) && !may_be_privileged(task.comm))) return;
   record->note = ProcessNote::kPrivileged;
   if (record->ticks != 0) return;
   record->flags &= ~kProcessObserved;

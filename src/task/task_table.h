@@ -166,7 +166,7 @@ class TaskTable {
   void apply_fork(const PerfRecord& record);
   void apply_exit(const PerfRecord& record);
   [[nodiscard]] bool is_removal(const Task& task) const;
-  void book_end(const Task& task);
+  void book_end(pid_t pid, const Task& task);
   void register_task(pid_t pid, Task& task);
   Place place_tick(pid_t pid, Task& task, uint64_t pc, bool kernel);
   void map_object(Task& task, uint64_t start, uint64_t end, uint64_t position, const ObjectIdentity& object,
