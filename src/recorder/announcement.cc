@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/base_name.h"
 #include "perf/process_tree.h"
@@ -44,6 +45,23 @@ std::string containers_text(const std::string& program, const Engine& engine) {
   if (!engine.enters_program() || (name != "podman" && name != "buildah")) return "";
   return fmt::format("{}'s containers are not observed by engine {}: use -e ring, or pctally inside them",
                      name, engine.name());
+}
+
+std::string left_out_text(const std::vector<pid_t>& processes) {
+  const std::set<pid_t> named(processes.begin(), processes.end());
+  std::set<pid_t> others;
+  for (const pid_t pid : processes)
+    for (const pid_t descendant : process_tree(pid, named))
+      if (!named.contains(descendant) && !command_line_of(descendant).empty()) others.insert(descendant);
+  if (others.empty()) return "";
+  const std::string name = comm_of(processes[0]);
+  const bool one_name = std::ranges::all_of(others, [&](pid_t pid) { return comm_of(pid) == name; });
+  const bool one = others.size() == 1;
+  const std::string who =
+      one ? "a child that runs already is" : fmt::format("{} children that run already are", others.size());
+  return fmt::format("{} not included: {}; {}", who, process_names({others.begin(), others.end()}),
+                     one_name ? fmt::format("-p {} takes all of that name", name)
+                              : fmt::format("name {} with -p, too", one ? "it" : "them"));
 }
 
 std::string left_behind_text(const std::vector<pid_t>& processes, bool waited) {

@@ -13,6 +13,10 @@ std::string announcement(const RecordOptions& options, const Engine& engine, boo
 /// "nginx (4711)" or "nginx (4711) and 2 more".
 std::string process_names(const std::vector<pid_t>& processes);
 
+/// What to say of descendants of `processes` that run already and are not among them; empty if there are
+/// none.
+std::string left_out_text(const std::vector<pid_t>& processes);
+
 /// What to say of processes that a command has left behind: that they are no longer recorded, and how
 /// they can be.
 std::string left_behind_text(const std::vector<pid_t>& processes, bool waited);

@@ -319,6 +319,8 @@ bool Recording::waits_for(Child* child) {
 
 void Recording::watch(Attachment* attachment) {
   announce();
+  if (const std::string text = left_out_text(options_.processes); options_.children && !text.empty())
+    notices_->inform("{}", text);
   drop_privileges();
   Watchdog::start(0);
   drain_until(attachment->descriptors(), [attachment] { return attachment->ended(); });

@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -431,6 +432,23 @@ class Messages(unittest.TestCase):
                 self.assertRegex(lines[0], rf"^recording {name[:15]} \({target.pid}\), .*; Ctrl-C ends it$")
             finally:
                 target.kill()
+
+    def test_children_that_run_already_are_named(self):
+        """The number in a pid file is the master's, who does nothing."""
+        if not p.engine_available("ring") and not p.engine_available("bpf"):
+            self.skipTest("nothing can be attached to here (pctally engines)")
+        script = f"{p.program('spinner')} 1 20 & {p.program('spinner')} 1 20 & echo; wait"
+        with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True) as master:
+            try:
+                master.stdout.readline()
+                lines = self.record(f"-p {master.pid} --for 0.1 -o master.pct")
+                self.assertRegex(lines[1], r"^2 children that run already are not included: \w+ \(\d+\) and 1 more; ")
+                self.assertNotIn("not included", str(self.record(f"-p {master.pid} --no-children --for 0.1 -o master2.pct")))
+                with open(f"/proc/{master.pid}/task/{master.pid}/children", encoding="ascii") as file:
+                    all_of_them = ",".join([str(master.pid), *file.read().split()])
+                self.assertNotIn("not included", str(self.record(f"-p {all_of_them} --for 0.1 -o master3.pct")))
+            finally:
+                os.killpg(master.pid, signal.SIGKILL)
 
     def test_what_is_not_there(self):
         self.expect("record -p 999999999 --for 1", "process 999999999 does not exist; it may have ended", FAILED)
