@@ -2,11 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <map>
+#include <thread>
 
+#include "base/proc_file.h"
 #include "histfile/fresh_file_for_test.h"
 #include "process/deferred_resolver.h"
 #include "process/proc_maps.h"
@@ -248,6 +255,40 @@ TEST_F(AddressSpaceTest, AWriterThatDiedHalfWayCostsOneTickNotTheRing) {
   for (int turn = 0; turn < 60; ++turn) EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
   EXPECT_EQ(ring->drained, 1u);
   EXPECT_EQ(file_.header().ledger.lost, 0u) << "booked as deferred before, and reported once";
+}
+
+/// In a child: ends the main thread, and says by `ready` when the kernel knows.
+void end_main_thread(int ready) {
+  std::thread([ready] {
+    ProcStat stat;
+    while (read_proc_stat(0, &stat) && stat.state != 'Z') sched_yield();
+    size_t found = 0;
+    const bool read = ProcMaps(0).visit([&found](const ExecutableMapping& mapping) {
+      if (mapping.object.build_id_bytes != 0) ++found;
+    });
+    const char answer = read && found > 0 ? 'y' : 'n';
+    (void)!write(ready, &answer, 1);
+    pause();
+  }).detach();
+  syscall(SYS_exit, 0);  // pthread_exit(3) would leave the test by an exception
+}
+
+// The files of the process are empty then: /proc/PID/maps as well as /proc/PID/mem.
+TEST(ProcMapsTest, AProcessWhoseMainThreadHasEndedIsReadAllTheSame) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) end_main_thread(ready[1]);
+  char answer = 0;
+  ASSERT_EQ(read(ready[0], &answer, 1), 1);
+  EXPECT_EQ(answer, 'y') << "by itself";
+  size_t found = 0;
+  EXPECT_TRUE(ProcMaps(child).visit([&found](const ExecutableMapping& mapping) {
+    if (mapping.object.build_id_bytes != 0) ++found;
+  }));
+  EXPECT_GT(found, 0u) << "by another";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "process/proc_maps.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/device_number.h"
+#include "base/file/task_list.h"
 #include "base/proc_file.h"
 #include "base/vdso_path.h"
 
@@ -78,9 +81,14 @@ void stamp_file(ObjectIdentity* object) noexcept {
   object->time_unix_ns = to_ns(status.st_mtim);
 }
 
-bool ProcMaps::read_maps() noexcept {
-  UniqueFd fd = given_.valid() ? std::move(given_) : open_proc_file(pid_, "maps");
-  if (!fd.valid()) return false;
+UniqueFd ProcMaps::open_file(const char* name) const noexcept {
+  if (!by_this_thread_) return open_proc_file(pid_, name);
+  char path[32] = "/proc/thread-self/";
+  strcpy(path + strlen(path), name);
+  return UniqueFd(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+bool ProcMaps::read_text(const UniqueFd& fd) noexcept {
   text_.clear();
   char chunk[4096];
   for (ssize_t bytes; (bytes = read(fd.get(), chunk, sizeof chunk)) > 0;) {
@@ -88,6 +96,29 @@ bool ProcMaps::read_maps() noexcept {
     for (ssize_t i = 0; i < bytes; ++i) (void)text_.push_back(chunk[i]);
   }
   return text_.size() > 0 && text_.push_back('\0');
+}
+
+/// Where the main thread has ended by pthread_exit(3), the files of the process are empty, or ESRCH; those of
+/// another thread are not. /proc has a directory for each thread, too.
+bool ProcMaps::read_maps_of_a_thread() noexcept {
+  if (pid_ == 0) {
+    by_this_thread_ = true;
+    return read_text(open_file("maps"));
+  }
+  MappedArray<pid_t> threads;
+  (void)list_tasks(open_proc_file(pid_, "task"), &threads);
+  for (const pid_t thread : threads) {
+    if (thread == pid_ || !read_text(open_proc_file(thread, "maps"))) continue;
+    pid_ = thread;
+    return true;
+  }
+  return false;
+}
+
+bool ProcMaps::read_maps() noexcept {
+  const UniqueFd fd = given_.valid() ? std::move(given_) : open_file("maps");
+  if (!fd.valid() && errno != ESRCH) return false;
+  return (fd.valid() && read_text(fd)) || read_maps_of_a_thread();
 }
 
 bool ProcMaps::next(size_t* position, ExecutableMapping* mapping) noexcept {
@@ -121,7 +152,7 @@ bool ProcMaps::next(size_t* position, ExecutableMapping* mapping) noexcept {
 }
 
 ssize_t ProcMaps::read_memory(uint64_t address, void* to, size_t bytes) noexcept {
-  if (!memory_.valid()) memory_ = open_proc_file(pid_, "mem");
+  if (!memory_.valid()) memory_ = open_file("mem");
   if (!memory_.valid()) return -1;
   return pread(memory_.get(), to, bytes, static_cast<off_t>(address));
 }

@@ -53,11 +53,15 @@ class ProcMaps {
 
  private:
   bool read_maps() noexcept;
+  [[nodiscard]] UniqueFd open_file(const char* name) const noexcept;
+  bool read_text(const UniqueFd& fd) noexcept;
+  bool read_maps_of_a_thread() noexcept;
   bool next(size_t* position, ExecutableMapping* mapping) noexcept;
   void read_build_id(ExecutableMapping* mapping) noexcept;
   ssize_t read_memory(uint64_t address, void* to, size_t bytes) noexcept;
 
-  pid_t pid_;
+  pid_t pid_;                    ///< or a thread of it, once its main thread is found to have ended
+  bool by_this_thread_ = false;  ///< so is the calling process's
   UniqueFd given_;
   MappedArray<char> text_;
   UniqueFd memory_;
