@@ -347,7 +347,7 @@ __attribute__((constructor)) void enter() {
   (void)injected->space.map(injected->file, kStartPc, kStartPc + 1, 0, start_object());
   g_injected = injected;
   find_paths();
-  uint32_t before = own_image_before(injected->file);
+  uint32_t before = own_image_before(injected->file, cpu_used_ns());
   enter_process();
   count_start(before);
   // Not a ForkHook: there is no lock, and a program that is not entered gets no handler.

@@ -11,7 +11,8 @@
 namespace pctally {
 namespace {
 
-constexpr unsigned kMostLookedAt = 256;
+constexpr unsigned kMostLookedAt = 256;         ///< where nobody knows how old the process is
+constexpr uint64_t kFreshNs = 8'000'000;        ///< a process that has used less ran hardly anything before
 constexpr int64_t kLongNs = 64'000'000;         ///< 16 kernel ticks at 250 Hz
 constexpr int64_t kMostOwedUs = 1'000'000'000;  ///< of a file that says nonsense
 
@@ -59,17 +60,25 @@ ObjectIdentity start_object() noexcept {
   return object;
 }
 
+/// Newest first: behind a record that is older than the process none is its own, but for those that were made
+/// at the same moment.
 uint32_t image_before(const ProfileFile& file, int32_t pid, uint64_t since_ns) noexcept {
-  return for_each_process(file, kMostLookedAt, [pid, since_ns](const ProcessRecord& record, uint32_t) {
-    return record.pid == pid && record.started_ns >= since_ns &&
-           (record.flags & (kProcessObserved | kProcessExited)) == kProcessObserved;
+  bool found = false;
+  uint32_t seen = 0;
+  const uint32_t most = since_ns == 0 ? kMostLookedAt : kMostProcessRecords;
+  const uint32_t last = for_each_process(file, most, [&](const ProcessRecord& record, uint32_t) {
+    const bool older = record.started_ns < since_ns;
+    found = record.pid == pid && !older &&
+            (record.flags & (kProcessObserved | kProcessExited)) == kProcessObserved;
+    return found || (++seen > kMostLookedAt && older);
   });
+  return found ? last : 0;
 }
 
-uint32_t own_image_before(const ProfileFile& file) noexcept {
+uint32_t own_image_before(const ProfileFile& file, uint64_t used_ns) noexcept {
   const uint32_t found = image_before(file, getpid());
   ProcStat stat;
-  return found == 0 || !read_proc_stat(0, &stat)
+  return (found == 0 && used_ns < kFreshNs) || !read_proc_stat(0, &stat)
              ? found
              : image_before(file, getpid(), start_ns(stat, CLOCK_MONOTONIC));
 }

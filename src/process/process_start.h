@@ -12,14 +12,15 @@ inline constexpr uint64_t kStartPc = 1;
 /// What it is in the file.
 ObjectIdentity start_object() noexcept;
 
-/// The record of the program image that exec(2) made this one of, which its own process `pid` had entered:
-/// among the newest 256, of those that are no older than `since_ns` (CLOCK_MONOTONIC). 0 if there is none. To
-/// be asked before the new image gets its record.
+/// The record of the program image that exec(2) made this one of, which its own process `pid` had entered: of
+/// those that are no older than `since_ns` (CLOCK_MONOTONIC), or where that is 0 among the newest 256. 0 if
+/// there is none. To be asked before the new image gets its record.
 uint32_t image_before(const ProfileFile& file, int32_t pid, uint64_t since_ns = 0) noexcept;
 
 /// The same of the calling process. One of that number in another pid namespace, or one that had the number
-/// before, may have left a record that is older than this process.
-uint32_t own_image_before(const ProfileFile& file) noexcept;
+/// before, may have left a record that is older than this process. And a process that has used much CPU time
+/// may have had hundreds of children since its own.
+uint32_t own_image_before(const ProfileFile& file, uint64_t used_ns) noexcept;
 
 /// `process` begins to be observed, having used `used_ns` since it was made; `before` is its
 /// image_before(). Returns the ticks to be counted at kStartPc. Remainders below one tick, and overcounts

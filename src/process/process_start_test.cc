@@ -63,6 +63,17 @@ TEST_F(ProcessStart, TicksForMoreThanThereWasAreADebt) {
   EXPECT_EQ(resolve(add(8), 5 * kMs), 3u);
 }
 
+TEST_F(ProcessStart, AnImageIsFoundBehindAnyNumberOfChildren) {
+  const uint32_t older = add(7), first = add(7);
+  record(older)->started_ns = 1;  // of another process, which had the number before
+  const uint64_t since_ns = record(first)->started_ns;
+  for (int32_t child = 1000; child < 1300; ++child) add(child);
+  EXPECT_EQ(image_before(file_, 7), 0u);
+  EXPECT_EQ(image_before(file_, 7, since_ns), first);
+  record(first)->flags |= kProcessExited;
+  EXPECT_EQ(image_before(file_, 7, since_ns), 0u);
+}
+
 TEST_F(ProcessStart, AnImageThatWasThereForLongIsLeftAsItIs) {
   resolve(add(7), 0);
   EXPECT_EQ(exec(7, 500 * kMs), 0u) << "of which no tick was seen";
@@ -121,11 +132,11 @@ TEST_F(ProcessStart, AnImageIsNoOlderThanItsProcess) {
   ASSERT_TRUE(read_proc_stat(0, &stat));
   uint32_t own = add(getpid());
   record(own)->started_ns = start_ns(stat, CLOCK_MONOTONIC) + kMs;
-  EXPECT_EQ(own_image_before(file_), own);
+  EXPECT_EQ(own_image_before(file_, 0), own);
   uint32_t other = add(getpid());  // of another pid namespace
   record(other)->started_ns = start_ns(stat, CLOCK_MONOTONIC) - 20 * kMs;
   EXPECT_EQ(image_before(file_, getpid()), other);
-  EXPECT_EQ(own_image_before(file_), own);
+  EXPECT_EQ(own_image_before(file_, 0), own);
 }
 
 TEST_F(ProcessStart, ARecordOfManyProcessesHasNone) {

@@ -116,6 +116,15 @@ class Short(unittest.TestCase):
             if engine == "timer" and machine.judges("a shell's children by timer"):
                 self.assertGreater(p.sampled_at_most(data), 0.7 * data["cpu_s"])
 
+    def test_a_shell_that_execs_after_hundreds_of_children_is_counted_once(self):
+        """As build scripts and configure do: the shell's own record is behind those of its children. Half of the time is its own."""
+        script = "i=0; while [ $((i+=1)) -le 300000 ]; do :; done; i=0; while [ $((i+=1)) -le 300 ]; do (:); done; exec true"
+        with p.Machine() as machine:
+            data = p.record(["sh", "-c", script], "-e", "timer").report()
+        p.assert_ledger(self, data)
+        if machine.judges("a shell that execs at last"):
+            self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"])
+
     def test_short_threads_and_a_main_thread_that_leaves(self):
         """The process ends with its last own thread, and H holds: what was not sampled is stated."""
         for engine in inside():
