@@ -1,5 +1,9 @@
 #include "preload/exec_hook.h"
 
+#include <alloca.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #include "base/next_call.h"
@@ -12,8 +16,12 @@ constinit NextCall g_execve("execve", execve);
 constinit NextCall g_execv("execv", execv);
 constinit NextCall g_execvp("execvp", execvp);
 constinit NextCall g_execvpe("execvpe", execvpe);
+constinit NextCall g_fexecve("fexecve", fexecve);
+constinit NextCall<int(int, const char*, char* const*, char* const*, int)> g_execveat("execveat");
 
-__attribute__((constructor)) void find_calls() { find_all(g_execve, g_execv, g_execvp, g_execvpe); }
+__attribute__((constructor)) void find_calls() {
+  find_all(g_execve, g_execv, g_execvp, g_execvpe, g_fexecve, g_execveat);
+}
 
 template <typename Execute>
 int execute(Execute&& next) noexcept {
@@ -21,6 +29,21 @@ int execute(Execute&& next) noexcept {
   const int failed = next();
   if (g_at_exec != nullptr) g_at_exec(false);
   return failed;
+}
+
+/// How many arguments there are before a null pointer, `first` among them.
+size_t count_arguments(const char* first, va_list rest) noexcept {
+  size_t count = 0;
+  for (const char* argument = first; argument != nullptr; argument = va_arg(rest, const char*)) ++count;
+  return count;
+}
+
+/// Fills `arguments`, null pointer included. The argument behind that, of execle(3), if `has_environment`.
+char* const* take_arguments(char** arguments, const char* first, va_list rest,
+                            bool has_environment) noexcept {
+  *arguments = const_cast<char*>(first);
+  while (*arguments != nullptr) *++arguments = va_arg(rest, char*);
+  return has_environment ? va_arg(rest, char* const*) : nullptr;
 }
 
 }  // namespace
@@ -51,4 +74,45 @@ PCTALLY_HOOK int execvp(const char* file, char* const arguments[]) noexcept {
 PCTALLY_HOOK int execvpe(const char* file, char* const arguments[], char* const environment[]) noexcept {
   auto* next = g_execvpe.get();
   return execute([&] { return next(file, arguments, environment); });
+}
+
+PCTALLY_HOOK int fexecve(int fd, char* const arguments[], char* const environment[]) noexcept {
+  auto* next = g_fexecve.get();
+  return execute([&] { return next(fd, arguments, environment); });
+}
+
+/// Younger than some C libraries.
+PCTALLY_HOOK int execveat(int directory, const char* path, char* const arguments[], char* const environment[],
+                          int flags) noexcept {
+  auto* next = g_execveat.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  return execute([&] { return next(directory, path, arguments, environment, flags); });
+}
+
+// The arguments are put on the stack, as by the C library: a child of vfork(2) may be the caller.
+
+#define PCTALLY_TAKE_ARGUMENTS(arguments, environment, first, has_environment)                        \
+  va_list list, again;                                                                                \
+  va_start(list, first);                                                                              \
+  va_copy(again, list);                                                                               \
+  auto** arguments = static_cast<char**>(alloca((count_arguments(first, list) + 1) * sizeof(char*))); \
+  char* const* environment = take_arguments(arguments, first, again, has_environment);                \
+  va_end(again);                                                                                      \
+  va_end(list)
+
+PCTALLY_HOOK int execl(const char* path, const char* first, ...) noexcept {
+  PCTALLY_TAKE_ARGUMENTS(arguments, none, first, false);
+  (void)none;
+  return execv(path, arguments);
+}
+
+PCTALLY_HOOK int execlp(const char* file, const char* first, ...) noexcept {
+  PCTALLY_TAKE_ARGUMENTS(arguments, none, first, false);
+  (void)none;
+  return execvp(file, arguments);
+}
+
+PCTALLY_HOOK int execle(const char* path, const char* first, ...) noexcept {
+  PCTALLY_TAKE_ARGUMENTS(arguments, environment, first, true);
+  return execve(path, arguments, environment);
 }
