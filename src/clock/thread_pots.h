@@ -4,6 +4,12 @@
 // Each start routine has a pot. What a thread leaves over goes into it, and the next tick of a thread with
 // that routine counts as much more. So threads of any length add up exactly, and no tick weighs more for
 // coming late in its own thread.
+//
+// Many start routines are one (that of std::thread), and their threads do quite different things. Short ones
+// and long ones leave over one kernel tick for each first tick among them, on the average; so first ticks
+// take it. A long thread's later ticks, which are many, would take what belongs to short threads: they take
+// what their own first one left, and what the pot has above a few kernel ticks, for which no first tick
+// comes.
 #pragma once
 #include <stdint.h>
 
@@ -28,10 +34,13 @@ class ThreadPots {
                        __ATOMIC_RELAXED);
   }
 
-  /// The pot's whole ticks; never fewer than -`delivered`. Async-signal-safe.
-  int64_t take(uint32_t pot, uint64_t period_ns, int64_t delivered) noexcept {
+  /// The whole ticks of what the pot has above `kept_ns`, or of `own_ns`, which the thread itself put in;
+  /// never fewer than -`delivered`. Async-signal-safe.
+  int64_t take(uint32_t pot, uint64_t period_ns, int64_t delivered, int64_t own_ns,
+               int64_t kept_ns) noexcept {
     const int64_t owed_ns = int64_t{__atomic_exchange_n(&owed_us_[pot], 0, __ATOMIC_RELAXED)} * 1000;
-    int64_t ticks = owed_ns / static_cast<int64_t>(period_ns);
+    const int64_t most_ns = owed_ns - kept_ns > own_ns ? owed_ns - kept_ns : own_ns;
+    int64_t ticks = (owed_ns < most_ns ? owed_ns : most_ns) / static_cast<int64_t>(period_ns);
     if (ticks < -delivered) ticks = -delivered;
     add(pot, owed_ns - ticks * static_cast<int64_t>(period_ns));
     return ticks;

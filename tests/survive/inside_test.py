@@ -125,6 +125,15 @@ class Short(unittest.TestCase):
         if machine.judges("a shell that execs at last"):
             self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"])
 
+    def test_a_long_thread_takes_nothing_of_short_ones_with_its_start_routine(self):
+        """It took two thirds of what they used: all threads of C++ have one routine. trap has no ticks of so short ones, and says so."""
+        with p.Machine() as machine:
+            done = p.record([p.program("one_routine"), "3"], "-e", "timer")
+        data = done.report()
+        p.assert_ledger(self, data)
+        if machine.judges("short threads beside a long one"):
+            self.assertGreater(p.share_at_most(data, "turn_shortly"), 0.75 * float(done.stdout), done.stdout)
+
     def test_short_threads_and_a_main_thread_that_leaves(self):
         """The process ends with its last own thread, and H holds: what was not sampled is stated."""
         for engine in inside():
