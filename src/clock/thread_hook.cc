@@ -105,23 +105,21 @@ void unblock_hidden() noexcept {
   next_sigmask(SIG_UNBLOCK, &ours, nullptr);
 }
 
-/// A thread without a timer has the events of the trap all the same, which it inherits.
-void block_trap() noexcept {
-  if ((hidden_signals() >> (SIGTRAP - 1) & 1) != 0) keep_ticks_blocked(NoTicks::kSmallStack, true);
-}
-
-/// In the new thread.
+/// In the new thread, whose errno is as the C library left it. A thread without a timer may have ticks all
+/// the same: it inherits the events of the trap, and in a child that it forks it is the main thread.
 void begin(ThreadRecord* record) noexcept {
+  const int before = errno;
   if (has_seccomp_filter()) record->untimed = Untimed::kSeccomp;
   if (record->untimed == Untimed::kSeccomp) return;
   if (record->untimed == Untimed::kSmallStack)
-    block_trap();
+    keep_ticks_blocked(NoTicks::kSmallStack, true);
   else
     unblock_hidden();
   const HandlersBlocked blocked;  // one that ended the thread now would leave it without its end
   know_own_stack(record->stack_bytes);
   begin_thread(record);
   if (g_has_key) pthread_setspecific(g_key, record);
+  errno = before;
 }
 
 /// The last call is a jump: the thread's stack is as it would be without us.

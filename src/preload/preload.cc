@@ -218,6 +218,18 @@ void give_up_behind_filter() noexcept {
   g_injected->process = 0;
 }
 
+/// Where a child finds no room for a timer, its errno is still its parent's.
+class ErrnoKept {
+ public:
+  ErrnoKept() = default;
+  ErrnoKept(const ErrnoKept&) = delete;
+  ErrnoKept& operator=(const ErrnoKept&) = delete;
+  ~ErrnoKept() { errno = before_; }
+
+ private:
+  const int before_ = errno;
+};
+
 /// A handler of another library that ran before ours may have made one of our calls, which enters the child.
 bool is_entered(pid_t self) noexcept {
   const bool entered = g_met != nullptr && *g_met != 0 && self == g_pid;
@@ -227,6 +239,7 @@ bool is_entered(pid_t self) noexcept {
 }
 
 void enter_child(Descriptors descriptors) noexcept {
+  const ErrnoKept kept;
   if (has_seccomp_filter()) {
     g_tables.current = kNoTable;
     ClockWatch::forget();

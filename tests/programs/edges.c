@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -278,6 +279,50 @@ static int small_mask(const char* way) {
   return puts("lived"), 0;
 }
 
+__attribute__((noinline)) static void work_without_room(void) {
+  volatile char room[8 << 10];
+  for (size_t i = 0; i < sizeof room; i += 64) room[i] = 1;
+  work(60);
+  _exit(0);
+}
+
+static void* forks(void* unused) {
+  const pid_t child = fork();
+  int status = 0;
+  if (child == 0) work_without_room();
+  waitpid(child, &status, 0);
+  printf("the child's status is %d\n", status);
+  return unused;
+}
+
+static int small_fork(void) {
+  on_small_stack(forks, NULL);
+  return puts("lived"), 0;
+}
+
+static void* says_errno(void* unused) {
+  printf("%d in a thread\n", errno);
+  return unused;
+}
+
+/* No timer is to be had. */
+static int kept_errno(void) {
+  const struct rlimit none = {0, 0};
+  pthread_t thread;
+  setrlimit(RLIMIT_SIGPENDING, &none);
+  if (pthread_create(&thread, NULL, says_errno, NULL) != 0) return 1;
+  pthread_join(thread, NULL);
+  fflush(stdout);
+  errno = 55;
+  const pid_t child = fork();
+  if (child == 0) {
+    printf("%d in a child\n", errno);
+    return 0;
+  }
+  waitpid(child, NULL, 0);
+  return 0;
+}
+
 static void on_trap(int number) {
   (void)number;
   (void)!write(1, "trapped\n", 8);
@@ -364,6 +409,8 @@ int main(int count, char** words) {
   if (strcmp(scene, "pending") == 0) return pending(atoi(word));
   if (strcmp(scene, "dispatch") == 0) return dispatch(word);
   if (strcmp(scene, "small_mask") == 0) return small_mask(word);
+  if (strcmp(scene, "small_fork") == 0) return small_fork();
+  if (strcmp(scene, "kept_errno") == 0) return kept_errno();
   if (strcmp(scene, "breakpoint") == 0) return breakpoint();
   if (strcmp(scene, "bad_pointers") == 0) return bad_pointers();
   if (strcmp(scene, "raw_exits") == 0) return raw_exits(atoi(word));

@@ -44,6 +44,10 @@ class Calls(Edges):
         self.lives("bad_pointers")
 
 
+    def test_errno_is_kept_where_no_timer_is_to_be_had(self):
+        self.lives("kept_errno")
+
+
 class Filters(Edges):
     def test_the_strict_mode_of_seccomp(self):
         """It leaves read, write, exit and rt_sigreturn."""
@@ -91,6 +95,11 @@ class Handlers(Edges):
         for way in ("mask", "alternate"):
             for engine, data in self.recorded("small_mask", way):
                 self.assertEqual(p.ticks_of(data, "work"), 0, (engine, way))  # where a handler finds no room
+
+    def test_a_small_stack_is_its_childs_too(self):
+        """The child of fork has one thread, with the stack and the needs of the one that forked."""
+        for engine, data in self.recorded("small_fork"):
+            self.assertEqual(p.ticks_of(data, "work"), 0, engine)
 
     def test_a_breakpoint_on_a_small_stack(self):
         """Only trap, which has SIGTRAP for itself, blocks it there."""
