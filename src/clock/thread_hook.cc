@@ -139,7 +139,10 @@ int run_c11(void* given) {
   return routine(argument);
 }
 
+/// Ours is the first key, and the destructors of the program's come after it: until the last round it waits.
 void at_thread_end(void* record) {
+  static __thread unsigned t_round;
+  if (++t_round < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(g_key, record) == 0) return;
   if (!has_seccomp_filter()) end_thread(static_cast<ThreadRecord*>(record));
 }
 

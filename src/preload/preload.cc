@@ -34,6 +34,8 @@
 #include "process/address_space.h"
 #include "process/process_start.h"
 
+extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* object) noexcept;
+
 namespace pctally {
 namespace {
 
@@ -394,8 +396,8 @@ void account_threads(ProcessRecord* process) noexcept {
 
 /// A child of the bare clone(2) that nothing has entered may end by exit(3): recording and clock are its
 /// parent's.
-__attribute__((destructor)) void leave() {
-  if (g_injected == nullptr || g_injected->process == 0 || (g_met != nullptr && *g_met == 0)) return;
+void leave(void*) {
+  if (g_injected->process == 0 || (g_met != nullptr && *g_met == 0)) return;
   if (has_seccomp_filter()) {                                            // no system call of ours
     const bool untimed = g_injected->clock.kind() == ClockKind::kTimer;  // threads inherit what traps
     if ((untimed && filter_cost(FilterCost::kThread)) || filter_cost(FilterCost::kTick))
@@ -416,6 +418,16 @@ __attribute__((destructor)) void leave() {
   process->small_stack_ns = take_untimed_ns(Untimed::kSmallStack);
   process->timerless_ns = take_untimed_ns(Untimed::kLimit);
   __atomic_fetch_or(&process->flags, kProcessExited, __ATOMIC_RELAXED);
+}
+
+/// A preloaded library is finalised before those that the program links, whose destructors are the program's
+/// code. What is registered meanwhile is called when all are.
+__attribute__((destructor)) void leave_at_last() {
+  if (g_injected == nullptr) return;
+#ifdef __GLIBC__  // musl's exit(3) has called what is registered by then
+  if (__cxa_atexit(leave, nullptr, nullptr) == 0) return;
+#endif
+  leave(nullptr);
 }
 
 }  // namespace

@@ -323,6 +323,26 @@ static int kept_errno(void) {
   return 0;
 }
 
+static void works_at_end(void* unused) {
+  (void)unused;
+  work(150);
+}
+
+static pthread_key_t g_key;
+
+static void* ends_slowly(void* unused) {
+  pthread_setspecific(g_key, &g_key);
+  return unused;
+}
+
+static int slow_ends(void) {
+  pthread_t thread;
+  if (pthread_key_create(&g_key, works_at_end) != 0) return 1;
+  if (pthread_create(&thread, NULL, ends_slowly, NULL) != 0) return 1;
+  pthread_join(thread, NULL);
+  return puts("ended"), 0;
+}
+
 static void on_trap(int number) {
   (void)number;
   (void)!write(1, "trapped\n", 8);
@@ -409,6 +429,7 @@ int main(int count, char** words) {
   if (strcmp(scene, "pending") == 0) return pending(atoi(word));
   if (strcmp(scene, "dispatch") == 0) return dispatch(word);
   if (strcmp(scene, "small_mask") == 0) return small_mask(word);
+  if (strcmp(scene, "slow_ends") == 0) return slow_ends();
   if (strcmp(scene, "small_fork") == 0) return small_fork();
   if (strcmp(scene, "kept_errno") == 0) return kept_errno();
   if (strcmp(scene, "breakpoint") == 0) return breakpoint();

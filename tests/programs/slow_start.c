@@ -1,6 +1,7 @@
 /* A library whose constructor runs before a preloaded one's. $SLOW_START_S: seconds of CPU time that it
  * takes, as the dynamic linker does where a program has hundreds of libraries. $SLOW_START_TEXT: a file. It
- * makes the file and maps 192 MiB of it as code, in pieces of 128 KiB. */
+ * makes the file and maps 192 MiB of it as code, in pieces of 128 KiB. $SLOW_END_S: seconds of CPU time that
+ * its destructor takes, which runs after a preloaded one's. */
 #include "spin.h"
 
 #include <fcntl.h>
@@ -25,4 +26,13 @@ __attribute__((constructor)) static void begin(void) {
   if (text != NULL) map_text(text);
   uint64_t end = now_ns(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)((seconds ? atof(seconds) : 0) * 1e9);
   while (seconds != NULL && now_ns(CLOCK_PROCESS_CPUTIME_ID) < end) turn(1000, 1);
+}
+
+__attribute__((noinline)) uint64_t turn_at_end(uint64_t value) { return turn(20000, value); }
+
+__attribute__((destructor)) static void end_slowly(void) {
+  const char* seconds = getenv("SLOW_END_S");
+  uint64_t end = now_ns(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)((seconds ? atof(seconds) : 0) * 1e9),
+           value = 0;
+  while (seconds != NULL && now_ns(CLOCK_PROCESS_CPUTIME_ID) < end) value = turn_at_end(value);
 }

@@ -96,6 +96,10 @@ class Handlers(Edges):
             for engine, data in self.recorded("small_mask", way):
                 self.assertEqual(p.ticks_of(data, "work"), 0, (engine, way))  # where a handler finds no room
 
+    def test_destructors_of_a_threads_data_are_sampled(self):
+        for engine, data in self.recorded("slow_ends"):
+            self.assertGreater(p.share_at_most(data, "work"), 0.8, (engine, data["warnings"]))
+
     def test_a_small_stack_is_its_childs_too(self):
         """The child of fork has one thread, with the stack and the needs of the one that forked."""
         for engine, data in self.recorded("small_fork"):

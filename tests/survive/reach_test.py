@@ -85,6 +85,16 @@ class SlowStart(unittest.TestCase):
             # The start is read off a clock: 400 ticks, and no sample among the 50 (timer) or 200 (trap).
             self.assertGreater(data["effective_samples"], data["samples"] / 4, engine)
 
+    def test_an_end_that_takes_long_is_sampled(self):
+        """Destructors of a library that the program links, which run after a preloaded one's."""
+        for engine in p.engines("timer", "trap"):
+            done = self.record(engine, 'SLOW_END_S=0.4 LD_PRELOAD="$LD_PRELOAD:$SLOW" exec "$SPINNER" 1 0.01')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.share_at_most(data, "turn_at_end"), 0.8, (engine, data["warnings"]))
+            self.assertEqual([row for row in data["processes"] if row["note"] or not row["engine"]], [], engine)
+
     def test_of_much_text_does_not_take_the_room_of_ticks(self):
         for engine in p.engines("timer", "trap"):
             for options in ([], ["-g"]):
