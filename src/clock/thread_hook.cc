@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/next_call.h"
+#include "clock/own_process.h"
 #include "clock/thread_pots.h"
 #include "clock/thread_timers.h"
 #include "clock/threads_lock.h"
@@ -171,6 +172,12 @@ ThreadRecord* record_unless_filtered(Routine routine, void* argument,
   return nullptr;
 }
 
+/// A child of the bare clone(2) that nothing has entered has a copy of its parent's clocks. What a clock of
+/// its counted would be the parent's.
+bool has_clocks() noexcept {
+  return __atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0 && !runs_in_lent_memory();
+}
+
 void give_back_unused(ThreadRecord* record) noexcept {
   const ThreadsLock locked;
   give_back(record);
@@ -251,7 +258,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
                                                                      void* argument) noexcept {
   using namespace pctally;
   enter_once();
-  if (__atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0) return create(thread, attributes, routine, argument);
+  if (has_clocks()) return create(thread, attributes, routine, argument);
   return g_next.get()(thread, attributes, routine, argument);
 }
 
@@ -262,6 +269,6 @@ extern "C" __attribute__((visibility("default"))) int thrd_create(pthread_t* thr
   enter_once();
   auto* next = g_next_c11.get();
   if (next == nullptr) return kErrorC11;  // before glibc 2.28
-  if (__atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0) return create_c11(thread, routine, argument);
+  if (has_clocks()) return create_c11(thread, routine, argument);
   return next(thread, routine, argument);
 }

@@ -259,6 +259,29 @@ TEST_F(Library, AChildThatForkHasNotMadeExitsAndTheRecordingGoesOn) {
   EXPECT_EQ(load().ledger.counted, 1u);
 }
 
+void* works_for_a_while(void* unused) {
+  timespec used{};
+  for (volatile uint64_t work = 0; used.tv_nsec < 200000000; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used))
+    for (int i = 0; i < 100000; ++i) work = work + 1;
+  return unused;
+}
+
+TEST_F(Library, AThreadOfSuchAChildIsNotCountedForTheParent) {
+  options_.flags = 0;
+  ASSERT_EQ(pctally_start(&options_), 0);
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  if (child == 0) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, works_for_a_while, nullptr) != 0) _exit(1);
+    pthread_join(thread, nullptr);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_LT(ledger().ticks, 100u) << "the parent has only waited";
+}
+
 TEST_F(Library, AProcessThatExitsOrIsKilledLeavesAReadableFile) {
   for (bool killed : {false, true}) {
     options_.flags = PCTALLY_NO_TIMER | PCTALLY_OVERWRITE;
