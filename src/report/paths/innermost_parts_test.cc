@@ -160,10 +160,8 @@ TEST(InnermostParts, OfAPictureAreEstimates) {
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
   const NamedPaths named(paths.profile, names, NamedPaths::Detail::kSharedParts);
   const std::string picture = flame_svg(paths.profile, call_tree(named, false), {});
-  EXPECT_THAT(picture,
-              testing::HasSubstr("inlined  prog\nabout 40.00 %, 6 ticks, 6 of them in itself"));
-  EXPECT_THAT(picture,
-              testing::HasSubstr("f2  prog\n66.67 % (95 %: 41.71 to 84.82), 10 ticks, 4 of them"));
+  EXPECT_THAT(picture, testing::HasSubstr("inlined  prog\nabout 40.00 %, 6 ticks, 6 of them in itself"));
+  EXPECT_THAT(picture, testing::HasSubstr("f2  prog\n66.67 % (95 %: 41.71 to 84.82), 10 ticks, 4 of them"));
 }
 
 TEST(InnermostParts, AreFunctionsOfTheCallTree) {
