@@ -90,6 +90,20 @@ class Sampled {
   struct sigaction copy_;
 };
 
+/// Handlers of the program's that run with our ticks blocked.
+DisplacedAction g_roomless[_NSIG];
+
+/// As the kernel calls a handler, whatever its flags.
+void on_roomless(int signal, siginfo_t* info, void* context) {
+  g_roomless[signal].action().sa_sigaction(signal, info, context);
+  note_waiting_tick(context);
+}
+
+/// The program's action, where the kernel has `found`.
+struct sigaction as_set(int signal, const struct sigaction& found) noexcept {
+  return found.sa_sigaction == on_roomless ? g_roomless[signal].action() : found;
+}
+
 #if defined(__x86_64__) || defined(__aarch64__)
 /// An action as rt_sigaction(2) has it.
 struct KernelAction {
@@ -130,6 +144,7 @@ long set_in_kernel(NextSyscall* next, const Sampled& sampled, int signal, Kernel
   }
   sigset_t mask;
   sigemptyset(&mask);
+  if (earlier != nullptr) *earlier = to_kernel(as_set(signal, from_kernel(*earlier)), *earlier);
   if (earlier != nullptr) memcpy(&mask, &earlier->mask, sizeof earlier->mask);
   sampled.end(&mask);
   if (earlier != nullptr) memcpy(&earlier->mask, &mask, sizeof earlier->mask);
@@ -163,20 +178,6 @@ bool exchange_raw(NextSyscall* next, const long (&arguments)[6], long* result) n
 #else
 bool exchange_raw(long (*)(long, ...), const long (&)[6], long*) noexcept { return false; }
 #endif
-
-/// Handlers of the program's that run with our ticks blocked.
-DisplacedAction g_roomless[_NSIG];
-
-/// As the kernel calls a handler, whatever its flags.
-void on_roomless(int signal, siginfo_t* info, void* context) {
-  g_roomless[signal].action().sa_sigaction(signal, info, context);
-  note_waiting_tick(context);
-}
-
-/// The program's action, where the kernel has `found`.
-struct sigaction as_set(int signal, const struct sigaction& found) noexcept {
-  return found.sa_sigaction == on_roomless ? g_roomless[signal].action() : found;
-}
 
 /// SIGSEGV, SIGBUS and SIGTRAP have a handler of ours in front as it is: with ticks in its mask.
 int set_roomless(int signal, const struct sigaction& action, struct sigaction* before) noexcept {

@@ -343,6 +343,35 @@ static int slow_ends(void) {
   return puts("ended"), 0;
 }
 
+static void first_handler(int number) { printf("the first handler has %d\n", number == SIGUSR1); }
+static void second_handler(int number) { printf("the second handler has %d\n", number == SIGUSR1); }
+
+/* An action on an alternate stack of 8 KiB is asked for by the system call's number, and set again so. */
+static int raw_action(void) {
+#if defined(__x86_64__) || defined(__aarch64__)
+  static char memory[8 << 10];
+  const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+  struct {
+    void (*handler)(int);
+    unsigned long flags;
+    void* restorer;
+    uint64_t mask;
+  } found;
+  struct sigaction action = {.sa_handler = first_handler, .sa_flags = SA_ONSTACK};
+  sigaltstack(&stack, NULL);
+  sigaction(SIGUSR1, &action, NULL);
+  if (syscall(SYS_rt_sigaction, SIGUSR1, NULL, &found, sizeof found.mask) != 0) return 1;
+  printf("%d %lx %lx\n", found.handler == first_handler, found.flags, (unsigned long)found.mask);
+  action.sa_handler = second_handler;
+  sigaction(SIGUSR1, &action, NULL);
+  if (syscall(SYS_rt_sigaction, SIGUSR1, &found, NULL, sizeof found.mask) != 0) return 1;
+  raise(SIGUSR1);
+  return 0;
+#else
+  return kSkipped;
+#endif
+}
+
 static void on_trap(int number) {
   (void)number;
   (void)!write(1, "trapped\n", 8);
@@ -429,6 +458,7 @@ int main(int count, char** words) {
   if (strcmp(scene, "pending") == 0) return pending(atoi(word));
   if (strcmp(scene, "dispatch") == 0) return dispatch(word);
   if (strcmp(scene, "small_mask") == 0) return small_mask(word);
+  if (strcmp(scene, "raw_action") == 0) return raw_action();
   if (strcmp(scene, "slow_ends") == 0) return slow_ends();
   if (strcmp(scene, "small_fork") == 0) return small_fork();
   if (strcmp(scene, "kept_errno") == 0) return kept_errno();

@@ -105,6 +105,9 @@ class Handlers(Edges):
         for engine, data in self.recorded("small_fork"):
             self.assertEqual(p.ticks_of(data, "work"), 0, engine)
 
+    def test_an_action_that_is_asked_for_by_the_system_calls_number(self):
+        self.lives("raw_action")
+
     def test_a_breakpoint_on_a_small_stack(self):
         """Only trap, which has SIGTRAP for itself, blocks it there."""
         self.lives("breakpoint", engines=("timer",))
