@@ -95,8 +95,8 @@ TEST(ImportPerfScript, KernelAndJitHaveTheNamesThatRecordingsGiveThem) {
                  "(/usr/lib/debug/boot/vmlinux-6.1.0)"),
       "[kernel]:f;[kernel]:nft_do;[kernel]:ext4_read;[kernel]:read_zero");
   EXPECT_EQ(objects_of("\n\t55d0 a (/tmp/perf-111.map)\n\t55d1 b ([JIT] tid 7)"
-                       "\n\t55d2 c (/root/.debug/jit/java-jit-2026/jitted-7-12.so)"),
-            "[jit]:c;[jit]:b;[jit]:a");
+                       "\n\t55d2 c (/root/.debug/jit/java-jit-2026/jitted-7-12.so)\n\t55d3 d (//anon)"),
+            "[jit]:d;[jit]:c;[jit]:b;[jit]:a");
   EXPECT_EQ(
       objects_of(
           "\n\tffffffffff600000 v ([vsyscall])\n\tffffffff81000000 g ([guest.kernel.kallsyms])"

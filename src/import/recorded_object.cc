@@ -17,13 +17,14 @@ bool is_numbered(std::string_view text, std::string_view before, std::string_vie
   return number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// "/tmp/perf-12.map", "[JIT] tid 12", and "jitted-12-3.so", which perf inject makes of a jitdump.
+/// "/tmp/perf-12.map", "[JIT] tid 12", "jitted-12-3.so", which perf inject makes of a jitdump, and "//anon",
+/// as recordings and the kernel call memory without a file.
 bool is_jit(std::string_view object) {
   const std::string_view name = base_name(object);
   const size_t last = name.rfind('-');
   const bool function = last != std::string_view::npos && is_numbered(name.substr(last), "-", ".so") &&
                         is_numbered(name.substr(0, last), "jitted-", "");
-  return function || is_numbered(object, "[JIT] tid ", "") ||
+  return function || object == "//anon" || is_numbered(object, "[JIT] tid ", "") ||
          (object.starts_with('/') && is_numbered(name, "perf-", ".map"));
 }
 

@@ -135,7 +135,9 @@ const HotFunction* main_copy(const std::vector<const HotFunction*>& functions) {
       return nullptr;
     if (function != functions[0]) others += function->ticks;
   }
-  return !functions.empty() && functions[0]->ticks / kManyTimes >= others ? functions[0] : nullptr;
+  const bool most =
+      !functions.empty() && functions[0]->ticks != 0 && functions[0]->ticks / kManyTimes >= others;
+  return most ? functions[0] : nullptr;
 }
 
 namespace {

@@ -108,6 +108,20 @@ TEST(Limit, OfATotalIsOfAFunctionWithAllItCalls) {
   EXPECT_FALSE(parse_limit("total(f1) > +2pp"));
 }
 
+TEST(Limit, OfATotalMeansAFunctionThatEachSideNamesInItsOwnWay) {
+  Diff diff = diff_of({with_paths(run_of({0, 0, 400}))}, {with_paths(run_of({0, 0, 900}))});
+  DiffRow old_row = row_of(diff, "f1"), new_row = old_row;
+  const auto rename = [](DiffRow* row, const char* name) { row->name = name, row->short_name = "f"; };
+  rename(&old_row, "f(int)");
+  rename(&new_row, "f(long)");
+  old_row.new_on_path = new_row.old_on_path = {};
+  old_row.total->after = new_row.total->before = 0;
+  diff.rows = {old_row, new_row};
+  EXPECT_DOUBLE_EQ(checked(diff, "total(f) > +10%")->measured, 125);
+  diff.rows[0].new_on_path.ticks = 5;
+  EXPECT_THAT(checked(diff, "total(f) > +10%").error().text, HasSubstr("whose totals do not add up"));
+}
+
 /// A limit passes, or fails, if it would also with all paths that are not known.
 TEST(Limit, OfATotalAllowsForPathsThatAreNotKnown) {
   const Diff diff = diff_of({run_with_cuts(1000, 0)}, {run_with_cuts(400, 600)});

@@ -144,6 +144,14 @@ Outcome outcome_between(double low, double high, double limit) {
   return low > limit ? Outcome::kFail : high <= limit ? Outcome::kPass : Outcome::kUndecided;
 }
 
+/// Whether a side has several of the rows with a total: one may be part of another. What is called otherwise
+/// on each side is one function.
+bool have_several(const std::vector<const DiffRow*>& rows) {
+  const auto is_old = [](const DiffRow* row) { return row->old_on_path.ticks != 0; };
+  const auto is_new = [](const DiffRow* row) { return row->new_on_path.ticks != 0; };
+  return std::ranges::count_if(rows, is_old) > 1 || std::ranges::count_if(rows, is_new) > 1;
+}
+
 /// Why no row has what the limit is on; empty: one has.
 std::string what_lacks(const Diff& diff, const Limit& limit, const LimitedRows& limited) {
   const std::string name = elided_name(limit.function, kMostShown);
@@ -162,7 +170,7 @@ std::string what_lacks(const Diff& diff, const Limit& limit, const LimitedRows& 
                        name);
   if (limited.rows.empty() || !limited.rows[0]->total)
     return fmt::format("'{}': no total without call paths on both sides; pctally record -g", name);
-  if (limited.rows.size() > 1)
+  if (have_several(limited.rows))
     return fmt::format("'{}' is several functions, whose totals do not add up; write one in full: '{}'", name,
                        elided_name(limited.rows[0]->name, kMostShown));
   return "";
