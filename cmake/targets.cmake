@@ -133,7 +133,7 @@ function(pctally_capture_library target kind)
                                         -Wl,--as-needed)
   if(NOT PCTALLY_SANITIZE)  # a name of the C library may be a function of the program's
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:pctally_own_calls>)
-    target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-Bsymbolic-functions)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-Bsymbolic-functions -Wl,--wrap=syscall)
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_OUTPUT} LINKER_LANGUAGE C LINK_DEPENDS ${ARG_MAP})
 endfunction()

@@ -6,6 +6,7 @@
 //
 // Only where the kernel has the C library's structures and words: elsewhere the C library's are called.
 #undef _FORTIFY_SOURCE  // its read(2) would be defined here, too
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -29,11 +30,62 @@ namespace {
 
 constexpr size_t kKernelSigsetBytes = 8;
 
-constinit NextCall<long(long, ...)> g_syscall("syscall");
+/// The kernel's own answer: an error below 0.
+long ask_kernel(long number, long a, long b, long c, long d, long e, long f) noexcept {
+#if defined(__x86_64__)
+  long result = number;
+  register long fourth __asm__("r10") = d;
+  register long fifth __asm__("r8") = e;
+  register long sixth __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "+a"(result)
+                   : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+                   : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long which __asm__("x8") = number;
+  register long result __asm__("x0") = a;
+  register long second __asm__("x1") = b;
+  register long third __asm__("x2") = c;
+  register long fourth __asm__("x3") = d;
+  register long fifth __asm__("x4") = e;
+  register long sixth __asm__("x5") = f;
+  __asm__ volatile("svc #0"
+                   : "+r"(result)
+                   : "r"(which), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
+                   : "memory");
+  return result;
+#else
+  register long which __asm__("a7") = number;
+  register long result __asm__("a0") = a;
+  register long second __asm__("a1") = b;
+  register long third __asm__("a2") = c;
+  register long fourth __asm__("a3") = d;
+  register long fifth __asm__("a4") = e;
+  register long sixth __asm__("a5") = f;
+  __asm__ volatile("ecall"
+                   : "+r"(result)
+                   : "r"(which), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
+                   : "memory");
+  return result;
+#endif
+}
+
+long call_with(long number, long a, long b, long c, long d, long e, long f) noexcept {
+  constexpr long kMostError = 4095;
+  const long result = ask_kernel(number, a, b, c, d, e, f);
+  if (result >= 0 || result < -kMostError) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+long word(long value) noexcept { return value; }
+long word(const void* value) noexcept { return reinterpret_cast<long>(value); }
 
 template <typename... Arguments>
 long call(long number, Arguments... arguments) noexcept {
-  return g_syscall.get()(number, arguments...);
+  const long words[6] = {word(arguments)...};
+  return call_with(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
 int call_int(long number, auto... arguments) noexcept { return static_cast<int>(call(number, arguments...)); }
@@ -42,9 +94,13 @@ void* call_for_address(long number, auto... arguments) noexcept {
   return reinterpret_cast<void*>(call(number, arguments...));
 }
 
-__attribute__((constructor)) void find_syscall() noexcept { find_all(g_syscall); }
-
 }  // namespace
+
+/// What our calls of syscall(2) are linked to (--wrap): the name is exported, and a library of the program's
+/// may have a function of that name behind ours.
+PCTALLY_OWN(long, __wrap_syscall, (long number, long a, long b, long c, long d, long e, long f)) {
+  return call_with(number, a, b, c, d, e, f);
+}
 
 PCTALLY_OWN(int, open, (const char* path, int flags, mode_t mode)) {
   return call_int(SYS_openat, AT_FDCWD, path, flags, mode);
@@ -183,6 +239,15 @@ PCTALLY_OWN(int, sigdelset, (sigset_t * set, int signal)) { return g_sigdelset.g
 PCTALLY_OWN(int, sigismember, (const sigset_t* set, int signal)) { return g_sigismember.get()(set, signal); }
 PCTALLY_OWN(int, sigorset, (sigset_t * to, const sigset_t* one, const sigset_t* other)) {
   return g_sigorset.get()(to, one, other);
+}
+
+#else
+
+/// Our calls of syscall(2): see above.
+extern "C" __attribute__((visibility("hidden"))) long __wrap_syscall(long number, long a, long b, long c,
+                                                                     long d, long e, long f) noexcept {
+  static constinit pctally::NextCall<long(long, ...)> next("syscall");
+  return next.get()(number, a, b, c, d, e, f);
 }
 
 #endif

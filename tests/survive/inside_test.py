@@ -59,6 +59,15 @@ class Names(unittest.TestCase):
                 self.assertEqual({row["engine"] for row in data["processes"]}, {engine})
                 self.assertGreater(p.share_at_most(data, "work"), 0.8, (engine, options))
 
+    def test_nor_are_those_of_a_library_of_its(self):
+        """It calls its syscall(), which the dynamic linker binds to ours: that calls the library's."""
+        for engine in inside():
+            done = p.record([p.program("emulated"), "0.2"], "-e", engine)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"5\n", b""), engine)
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.sampled_at_most(data), 0.5 * data["cpu_s"], engine)
+
     def test_nor_by_the_library(self):
         for engine in inside():
             path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "a.pct")
