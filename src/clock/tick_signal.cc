@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <algorithm>
-
 #include "base/next_call.h"
 #include "clock/interrupted_call.h"
 #include "clock/kernel_timer.h"
@@ -182,7 +180,8 @@ Status TickSlot::claim(PublishedTables* tables, uint64_t period_ns, uint32_t fir
       continue;
     slot.period_ns = period_ns;
     slot.first_weight = first_weight;
-    slot.kept_ns = static_cast<int64_t>(kKernelTicksKept * std::max(period_ns, kernel_tick_ns()));
+    const uint64_t kernel_ns = kernel_tick_ns();
+    slot.kept_ns = static_cast<int64_t>(kKernelTicksKept * (period_ns > kernel_ns ? period_ns : kernel_ns));
     slot.pots.clear();
     index_ = index;
     return {};

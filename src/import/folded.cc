@@ -141,8 +141,7 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
   }
   if (two_counts.found())
     return fail(EINVAL,
-                "every line has two counts; compare the files: pctally diff OLD NEW; if the first is of a "
-                "name: a;f_5 7");
+                "every line has two counts; write pctally diff OLD NEW; if one is of a name: a;f_5 7");
   Profile profile;
   profile.engine = "folded";
   return sum.take({.event = "samples", .period = 1}, std::move(profile));

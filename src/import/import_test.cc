@@ -24,8 +24,7 @@ TEST(ImportFolded, CountsSamplesOfStacks) {
 
 TEST(ImportFolded, OneCountALine) {
   EXPECT_EQ(Imported("a;b 4 7\na;c 0 2\n").error,
-            "every line has two counts; compare the files: pctally diff OLD NEW; if the first is of a name: "
-            "a;f_5 7");
+            "every line has two counts; write pctally diff OLD NEW; if one is of a name: a;f_5 7");
   EXPECT_EQ(Imported("a;phase 1 7\na;b 2\n").amounts(), (Sums{{"phase 1", 7}, {"b", 2}}));
   EXPECT_EQ(Imported("m;worker 1 30\nm;worker 2 40\n").amounts(), (Sums{{"worker 1", 30}, {"worker 2", 40}}));
 }

@@ -23,8 +23,8 @@ struct Warning {
 /// Whether the profile is of a part of what it was to be of: incomplete, not over, or a snapshot.
 bool is_of_a_part(const Warning& warning);
 
-inline constexpr double kFewSamples = 100;         ///< effective samples below which shares are rough
-inline constexpr double kTolerableLoss = 0.01;     ///< of all ticks
+inline constexpr double kFewSamples = 100;      ///< effective samples below which shares are rough
+inline constexpr double kTolerableLoss = 0.01;  ///< of all ticks
 inline constexpr uint64_t kLongestKernelTickNs = 10'000'000;
 inline constexpr double kTolerableTheft = 0.01;    ///< taken by the machine's host, against CPU time
 inline constexpr uint64_t kTheftNoise = 20000000;  ///< ns; the kernel reports it in pieces of 10 ms

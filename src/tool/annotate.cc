@@ -293,7 +293,9 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   if (!arguments.object.empty()) {
     const NamePattern object = std::move(*NamePattern::compile(arguments.object));
     const auto matches = [&](const HotFunction& function) { return object.matches(function.object); };
-    if (!functions.empty() && std::ranges::none_of(functions, matches))
+    const auto none = [&](const std::vector<HotFunction>& of) { return std::ranges::none_of(of, matches); };
+    if (!functions.empty() && none(functions) &&
+        (!profile.paths.recorded || none(calling_functions(profile, names))))
       return no_such_object(arguments, functions);
     std::erase_if(functions, std::not_fn(matches));
   }
@@ -301,7 +303,8 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   std::vector<HotFunction> callers;
   if (found.functions.empty() && profile.paths.recorded) {
     callers = calling_functions(profile, names);
-    found.functions = callers_meant(arguments, callers, names);
+    if (auto meant = callers_meant(arguments, callers, names); !meant.empty())
+      found = {.functions = std::move(meant)};
   }
   std::vector<const HotFunction*>& meant = found.functions;
   if (meant.empty()) return no_such_function(arguments, functions, profile, names, found.on_stacks);

@@ -168,7 +168,7 @@ std::string way_to_decide(const Diff& diff, const std::vector<LimitResult>& resu
   const auto has_other_name = [](const LimitResult& result) { return !result.other_name.empty(); };
   if (std::ranges::any_of(results, has_other_name)) return "a side has the function under another name";
   if (std::ranges::any_of(results, &LimitResult::in_doubt))
-    return "paths that are cut, folded or not kept may decide it; record with a larger --paths-memory";
+    return "call paths that are not known may decide it; pctally report says why";
   size_t runs = 0;
   for (const LimitResult& result : results) runs = std::max(runs, result.runs_needed);
   if (runs == 0) return "record more runs a side; pctally plan says how many";

@@ -208,10 +208,8 @@ void warn_of_nameless_code(const Profile& profile) {
   const double share =
       static_cast<double>(ticks) / static_cast<double>(std::max<uint64_t>(1, profile.ledger.ticks()));
   if (share < kWorthAWord) return;
-  warn(
-      "perf cannot name {:.1f} % of the ticks: code made at run time (JIT); pprof, folded and firefox have "
-      "its names",
-      100 * share);
+  warn("perf cannot name {:.1f} % of the ticks: JIT code; --format pprof, folded and firefox have its names",
+       100 * share);
 }
 
 /// Formats of other tools have no place for it.

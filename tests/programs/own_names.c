@@ -18,7 +18,8 @@
   }
 /* Files. */
 OWN(access)
-OWN(chmod) OWN(close) OWN(dup) OWN(dup2) OWN(dup3) OWN(faccessat) OWN(fchmod) OWN(fcntl) OWN(flock) OWN(fstat)
+OWN(chmod)
+OWN(close) OWN(dup) OWN(dup2) OWN(dup3) OWN(faccessat) OWN(fchmod) OWN(fcntl) OWN(flock) OWN(fstat)
     OWN(fstatat) OWN(fsync) OWN(ftruncate) OWN(getcwd) OWN(ioctl) OWN(link) OWN(lseek) OWN(lstat) OWN(mkdir)
         OWN(open) OWN(openat) OWN(pipe) OWN(pipe2) OWN(poll) OWN(posix_fallocate) OWN(ppoll) OWN(pread)
             OWN(pselect) OWN(pwrite) OWN(read) OWN(readlink) OWN(readv) OWN(rename) OWN(renameat) OWN(select)

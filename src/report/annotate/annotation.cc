@@ -8,6 +8,7 @@
 
 #include "report/line_totals.h"
 #include "report/names/short_name.h"
+#include "report/rollup.h"
 
 namespace pctally {
 namespace {
@@ -144,9 +145,7 @@ void Annotator::add_totals(ObjectNames& names) {
   LineTotals totals(profile_, functions);
   std::map<uint64_t, std::vector<uint32_t>> calls;  // nodes of each position
   for (uint32_t i = 0; i < tree.size(); ++i)
-    if (is_call[i] && tree[i].executable == function_.executable &&
-        tree[i].position >= function_.range.start && tree[i].position < function_.range.end)
-      calls[tree[i].position].push_back(i);
+    if (is_call[i] && is_in_function(tree[i])) calls[tree[i].position].push_back(i);
   std::vector<uint64_t> positions, own;
   for (const auto& [position, nodes] : calls) positions.push_back(position);
   const std::vector<std::vector<Frame>> frames = symbolizer_.frames(positions);
@@ -165,17 +164,38 @@ void Annotator::add_totals(ObjectNames& names) {
   for (size_t line = 0; line < of_lines.size(); ++line)
     annotation_.lines[line].total = total_share(of_lines[line]);
   annotation_.with_totals = true;
-  if (number == functions.functions.end()) return;
-  const PathThings things{.count = functions.functions.size(),
-                          .context = functions.context,
-                          .plane = functions.plane,
-                          .functions = true,
-                          .part = {},
-                          .context_part = {},
-                          .plane_part = {}};
-  PathTotal total = path_totals(profile_, things)[static_cast<size_t>(number - functions.functions.begin())];
+  annotation_.total = total_share(is_private ? total_of_copy() : total_of_row(functions, names));
+}
+
+/// Of all copies that a JIT makes of a function this one.
+PathTotal Annotator::total_of_copy() const {
+  const PathTree& tree = profile_.paths.context;
+  PathThings things{.count = 1,
+                    .context = std::vector<uint32_t>(tree.size(), PathFunctions::kNone),
+                    .plane = {},
+                    .functions = false,
+                    .part = {},
+                    .context_part = {},
+                    .plane_part = {}};
+  for (size_t i = 0; i < tree.size(); ++i)
+    if (tree[i].kind == PathNodeKind::kCode && is_in_function(tree[i])) things.context[i] = 0;
+  PathTotal total = path_totals(profile_, things)[0];
   include_own(function_.ticks, &total);
-  annotation_.total = total_share(total);
+  return total;
+}
+
+/// As report has it.
+PathTotal Annotator::total_of_row(const PathFunctions& functions, ObjectNames& names) const {
+  for (const Row& row : rows_by_function(profile_, names, &functions))
+    if (row.object == function_.object && row.function == function_.range.function &&
+        row.address == start_address(function_))
+      return row.total;
+  return {};
+}
+
+bool Annotator::is_in_function(const PathTreeNode& node) const {
+  return node.executable == function_.executable && node.position >= function_.range.start &&
+         node.position < function_.range.end;
 }
 
 std::vector<std::vector<Frame>> Annotator::frames(const std::vector<size_t>& instructions) {

@@ -93,6 +93,9 @@ class Annotator {
   void add_places();
   void add_lines();
   void add_totals(ObjectNames& names);
+  [[nodiscard]] bool is_in_function(const PathTreeNode& node) const;
+  [[nodiscard]] PathTotal total_of_copy() const;
+  [[nodiscard]] PathTotal total_of_row(const PathFunctions& functions, ObjectNames& names) const;
   [[nodiscard]] TotalShare total_share(const PathTotal& total) const;
   /// The number of the line in the annotation, which is added if it is not there yet.
   uint32_t line_of(const std::vector<Frame>& frames);

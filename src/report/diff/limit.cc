@@ -165,6 +165,8 @@ std::string what_lacks(const Diff& diff, const Limit& limit, const LimitedRows& 
                ? fmt::format("'{}' has no ticks of its own on either side; of what it calls: total(NAME)",
                              name)
                : "";
+  if (diff.by != Grouping::kFunction)
+    return fmt::format("'{}': total(NAME) is of functions; leave out --by {}", name, grouping_word(diff.by));
   if (diff.totals_left_out)
     return fmt::format("'{}': totals are left out, for one side does not see kernel code in folded paths",
                        name);
@@ -252,8 +254,9 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
     change = sum_of(limited.rows, limit.metric);
   }
   if (limit.relative && !(change.before > 0))
-    return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use ms or pp",
-                elided_name(limit.text, kMostShown).c_str());
+    return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use %s",
+                elided_name(limit.text, kMostShown).c_str(),
+                limit.metric == Limit::Metric::kShare ? "pp" : "ms");
   double scale = limit.relative ? 100 / change.before : 1;
   LimitResult result{.limit = limit};
   const Interval& after = change.after_interval;  // near 0 not as wide below as above
