@@ -106,14 +106,22 @@ void unblock_hidden() noexcept {
   next_sigmask(SIG_UNBLOCK, &ours, nullptr);
 }
 
-/// In the new thread, whose errno is as the C library left it. A thread without a timer may have ticks all
-/// the same: it inherits the events of the trap, and in a child that it forks it is the main thread.
+__thread bool t_small_stack = false;
+
+/// A thread without a timer has the events of the trap all the same, which it inherits. Ticks of the timer
+/// stay as they are: the mask would go to what it executes.
+void block_trap() noexcept {
+  if ((hidden_signals() >> (SIGTRAP - 1) & 1) != 0) keep_ticks_blocked(NoTicks::kSmallStack, true);
+}
+
+/// In the new thread, whose errno is as the C library left it.
 void begin(ThreadRecord* record) noexcept {
   const int before = errno;
   if (has_seccomp_filter()) record->untimed = Untimed::kSeccomp;
   if (record->untimed == Untimed::kSeccomp) return;
-  if (record->untimed == Untimed::kSmallStack)
-    keep_ticks_blocked(NoTicks::kSmallStack, true);
+  t_small_stack = record->untimed == Untimed::kSmallStack;
+  if (t_small_stack)
+    block_trap();
   else
     unblock_hidden();
   const HandlersBlocked blocked;  // one that ended the thread now would leave it without its end
@@ -141,9 +149,11 @@ int run_c11(void* given) {
 }
 
 /// Ours is the first key, and the destructors of the program's come after it: until the last round it waits.
+/// But one of them may free the alternate stack.
 void at_thread_end(void* record) {
   static __thread unsigned t_round;
-  if (++t_round < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(g_key, record) == 0) return;
+  const bool waits = !has_alternate_stack() && ++t_round < PTHREAD_DESTRUCTOR_ITERATIONS;
+  if (waits && pthread_setspecific(g_key, record) == 0) return;
   if (!has_seccomp_filter()) end_thread(static_cast<ThreadRecord*>(record));
 }
 
@@ -201,12 +211,20 @@ int create_c11(pthread_t* thread, RoutineC11 routine, void* argument) noexcept {
   const RoomyAttributes none(nullptr);
   ThreadRecord* record = record_unless_filtered(as_routine<Routine>(routine), argument, none);
   if (record == nullptr) return g_next_c11.get()(thread, routine, argument);
+  if (none.get() != nullptr) record->untimed = Untimed::kSmallStack;  // the default has no room
   const int error = g_next_c11.get()(thread, run_c11, record);
   if (error != 0) give_back_unused(record);
   return error;
 }
 
 }  // namespace
+
+bool has_alternate_stack() noexcept {
+  stack_t now{};
+  return syscall(SYS_sigaltstack, nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0;
+}
+
+bool is_on_small_stack() noexcept { return t_small_stack; }
 
 void hook_threads(int change) noexcept {
   bring_signal_hooks();

@@ -40,6 +40,14 @@ void hide_signal(int signal) noexcept;
 enum class NoTicks : uint8_t { kAlternateStack = 1, kSmallStack = 2, kDispatch = 4 };
 /// From now on for this reason, or no longer.
 void keep_ticks_blocked(NoTicks why, bool blocked) noexcept;
+
+/// Whether the calling thread has an alternate stack for its signals.
+[[nodiscard]] bool has_alternate_stack() noexcept;
+
+/// Whether the calling thread was begun on a stack of the program's own that has no room for a handler; so is
+/// the child that it forks.
+[[nodiscard]] bool is_on_small_stack() noexcept;
+
 [[nodiscard]] bool keeps_ticks_blocked() noexcept;
 [[nodiscard]] bool keeps_ticks_blocked(NoTicks why) noexcept;
 /// True if a stack is why.

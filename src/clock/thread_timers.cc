@@ -142,6 +142,8 @@ ThreadRecord* adopt(pid_t thread) noexcept REQUIRES(g_threads) {
   if (record == nullptr) return nullptr;
   record->thread = thread;
   record->began_cpu_ns = thread_cpu_ns(thread);
+  if (is_on_small_stack() && thread == static_cast<pid_t>(syscall(SYS_gettid)))
+    record->untimed = Untimed::kSmallStack;
   return record;
 }
 
@@ -196,6 +198,7 @@ Status ThreadTimers::adopt_all() noexcept {
   for (pid_t thread : threads) {
     ThreadRecord* record = adopt(thread);
     if (record == nullptr) break;
+    any = any || record->untimed == Untimed::kSmallStack;
     if (record->untimed != Untimed::kNo) continue;
     if (record->timers[slot_.index()].id != kNoTimer) {
       any = true;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,6 +70,12 @@ bool is_executing(pid_t pid) {
 }
 
 }  // namespace
+
+bool in_first_pid_namespace() {
+  constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO
+  struct stat status;
+  return stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kFirstPidNamespace;
+}
 
 std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
 

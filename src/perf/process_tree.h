@@ -20,6 +20,10 @@ std::string directory_of(pid_t pid);
 /// from them. Empty if it is gone. A process that comes or goes meanwhile may be missing: ask again.
 std::vector<pid_t> process_tree(pid_t root, const std::set<pid_t>& left_out = {});
 
+/// Whether numbers of processes here are those of the machine's first pid namespace. BPF programs know
+/// processes by those; perf's records have 0 for what is outside of ours.
+bool in_first_pid_namespace();
+
 /// Every living process, ascending.
 std::vector<pid_t> all_processes();
 

@@ -197,7 +197,8 @@ const unsigned char* PerfRing::record_at(uint64_t at, uint64_t head, size_t* byt
 
 void PerfRing::release() noexcept {
   put_release(&page_of(map_)->data_tail, read_);
-  explicit_bzero(split_.data(), split_.size());  // it may hold a part of somebody's stack
+  if (!split_.empty())
+    explicit_bzero(split_.data(), split_.size());  // it may hold a part of somebody's stack
 }
 
 }  // namespace pctally

@@ -113,7 +113,8 @@ std::set<pid_t> TaskTable::left_out_now() {
 Task& TaskTable::add_running(pid_t pid) {
   Task& task = tasks_[pid];
   if (is_outside(pid)) {  // to /proc the number is this process's own
-    task.comm = "(outside)";
+    task.comm =
+        in_first_pid_namespace() ? "(idle)" : "(outside)";  // where nothing is outside 0 is the idle task
     return task;
   }
   task.comm = comm_of(pid);

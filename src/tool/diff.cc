@@ -38,8 +38,8 @@ Rows      --by KEY             function (default), object, line or process
           --names STYLE        short (default), full or linkage
           --work N or OLD,NEW  units of work a run does: amounts are per unit
           --sample-index KIND  of pprof files: which of their values (inuse_space, delay)
-Limits    --fail-if LIMIT      'share(NAME) > +2pp', 'seconds(NAME) > +10%', 'total(NAME) >
-                               +5%' (with all it calls), 'total > +3%'; may repeat
+Limits    --fail-if LIMIT      'share(NAME) > +2pp', 'seconds(NAME) > +10%', 'total > +3%'
+                               'total(NAME) > +5%' (with all it calls); may repeat
           --budget FILE        limits from a file, one a line
 Output    --markdown, --json, --junit   for a pull request; one object; the limits as XML
           --html FILE          a page for a browser: the comparison and the new profile

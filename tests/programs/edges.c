@@ -343,6 +343,32 @@ static int slow_ends(void) {
   return puts("ended"), 0;
 }
 
+static void* g_alternate;
+
+static void frees_and_works(void* unused) {
+  (void)unused;
+  free(g_alternate); /* unmapped within the C library */
+  work(100);
+}
+
+static void* on_alternate_stack(void* unused) {
+  const size_t bytes = 256 << 10;
+  const stack_t stack = {.ss_sp = g_alternate = malloc(bytes), .ss_size = bytes};
+  sigaltstack(&stack, NULL);
+  pthread_setspecific(g_key, "");
+  work(20);
+  return unused;
+}
+
+/* A destructor of the thread's data frees its alternate stack and works on. */
+static int freed_at_end(void) {
+  pthread_t thread;
+  if (pthread_key_create(&g_key, frees_and_works) != 0) return 1;
+  if (pthread_create(&thread, NULL, on_alternate_stack, NULL) != 0) return 1;
+  pthread_join(thread, NULL);
+  return puts("ended"), 0;
+}
+
 static void first_handler(int number) { printf("the first handler has %d\n", number == SIGUSR1); }
 static void second_handler(int number) { printf("the second handler has %d\n", number == SIGUSR1); }
 
@@ -460,6 +486,7 @@ int main(int count, char** words) {
   if (strcmp(scene, "small_mask") == 0) return small_mask(word);
   if (strcmp(scene, "raw_action") == 0) return raw_action();
   if (strcmp(scene, "slow_ends") == 0) return slow_ends();
+  if (strcmp(scene, "freed_at_end") == 0) return freed_at_end();
   if (strcmp(scene, "small_fork") == 0) return small_fork();
   if (strcmp(scene, "kept_errno") == 0) return kept_errno();
   if (strcmp(scene, "breakpoint") == 0) return breakpoint();

@@ -100,6 +100,10 @@ class Handlers(Edges):
         for engine, data in self.recorded("slow_ends"):
             self.assertGreater(p.share_at_most(data, "work"), 0.8, (engine, data["warnings"]))
 
+    def test_an_alternate_stack_that_a_destructor_frees(self):
+        """The ticks of trap go on until the thread has ended."""
+        self.lives("freed_at_end", engines=("timer",))
+
     def test_a_small_stack_is_its_childs_too(self):
         """The child of fork has one thread, with the stack and the needs of the one that forked."""
         for engine, data in self.recorded("small_fork"):

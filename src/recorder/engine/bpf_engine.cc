@@ -81,7 +81,7 @@ Result<void> BpfEngine::watch_processes(const Target& target) {
   tasks_ = TaskTable(file_, name(),
                      target.is_process_tree() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.use_files(settings_.files);
-  tasks_.follow_children(settings_.children);
+  tasks_.follow_children(settings_.children || !target.is_process_tree());
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
   if (target.kind == Target::Kind::kCgroup) tasks_.expect_absences();
   if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);

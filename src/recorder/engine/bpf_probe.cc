@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/kernel_setting.h"
@@ -10,14 +9,14 @@
 #include "bpf/bpf_counter.h"
 #include "bpf/capabilities.h"
 #include "perf/descriptor_limit.h"
+#include "perf/process_tree.h"
 #include "perf/refusal.h"
 #include "recorder/engine/bpf_engine.h"
 
 namespace pctally {
 namespace {
 
-constexpr ino_t kFirstPidNamespace = 0xeffffffc;  // PROC_PID_INIT_INO
-constexpr size_t kMoreDescriptors = 16;           ///< of a recording, beside those of its counter
+constexpr size_t kMoreDescriptors = 16;  ///< of a recording, beside those of its counter
 constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
 
 std::string setting(const char* name, const char* path) {
@@ -58,11 +57,6 @@ void explain_refusal(const Error& error, EngineProbe* probe) {
 }
 
 }  // namespace
-
-bool in_first_pid_namespace() {
-  struct stat status;
-  return stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kFirstPidNamespace;
-}
 
 void load_bpf(EngineProbe* probe) {
   if (!probe->available) return;

@@ -11,8 +11,4 @@ EngineProbe probe_bpf();
 /// before 5.15 do.
 void load_bpf(EngineProbe* probe);
 
-/// The program knows processes by the numbers of the machine's first pid namespace, perf's records by those
-/// of ours: the engine works where the two are the same.
-bool in_first_pid_namespace();
-
 }  // namespace pctally

@@ -52,7 +52,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   tasks_ = TaskTable(file, name(),
                      rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.use_files(settings_.files);
-  tasks_.follow_children(settings_.children);
+  tasks_.follow_children(settings_.children || !target.is_process_tree());
   tasks_.expect_removal(per_thread_);
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
   if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);

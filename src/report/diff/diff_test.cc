@@ -131,9 +131,10 @@ TEST(Diff, TheSameProfileTwiceIsNoDifference) {
 
 TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {
   std::vector<Profile> before, after;
-  for (uint64_t noise : {500, 5000, 1500, 3800, 2200})
+  for (uint64_t noise : {100, 9000, 1500, 7800, 2200, 200, 8900, 1600, 7700, 2300})
     before.push_back(run_of({0, noise, 500, 500, 500, 500}));
-  for (uint64_t noise : {500, 5000, 1700, 3600, 2200}) after.push_back(run_of({0, noise, 50, 50, 50, 50}));
+  for (uint64_t noise : {100, 9000, 1700, 7600, 2200, 300, 8800, 1700, 7600, 2400})
+    after.push_back(run_of({0, noise, 50, 50, 50, 50}));
   const Diff diff = diff_of(before, after);
   EXPECT_EQ(diff.decided, 4u);
   EXPECT_LT(diff.total.amount.interval.low, 0);
@@ -246,7 +247,7 @@ TEST(Diff, AMergedFileIsTheMeanOfItsRuns) {
   }
   const Diff apart = diff_of(runs, {alone, alone}), one = diff_of({alone}, {alone});
   EXPECT_THAT(deviation_sentence(apart), StartsWith("Few runs: "));
-  EXPECT_EQ(deviation_sentence(diff_of(std::vector(5, alone), std::vector(5, alone))), "");
+  EXPECT_EQ(deviation_sentence(diff_of(std::vector(10, alone), std::vector(10, alone))), "");
   EXPECT_EQ(apart.old_added, 0u);
   EXPECT_THAT(deviation_sentence(one), HasSubstr("One run a side"));
 }

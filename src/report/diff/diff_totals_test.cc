@@ -101,7 +101,8 @@ TEST(Limit, OfATotalIsOfAFunctionWithAllItCalls) {
   EXPECT_DOUBLE_EQ(checked(diff, "total(f1) > +10%")->measured, 100 * 2700.0 / 700);
   EXPECT_EQ(checked(diff, "total(f1) > 10s")->outcome, LimitResult::Outcome::kPass);
   EXPECT_EQ(checked(diff, "total(f2) > +300ms")->outcome, LimitResult::Outcome::kPass) << "it calls nothing";
-  EXPECT_THAT(checked(diff, "share(f1) > +1pp").error().text, HasSubstr("total(NAME)"));
+  EXPECT_THAT(checked(diff, "share(f1) > +1pp").error().text,
+              HasSubstr("total(f1) limits it with all it calls"));
   EXPECT_THAT(checked(diff, "total(f9) > +1%").error().text, HasSubstr("neither side has a row"));
   EXPECT_THAT(checked(diff_of({run_of({0, 5})}, {run_of({0, 5})}), "total(f1) > +1%").error().text,
               HasSubstr("no total without call paths"));

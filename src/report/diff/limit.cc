@@ -162,8 +162,9 @@ std::string what_lacks(const Diff& diff, const Limit& limit, const LimitedRows& 
                            : "kernel code is left out, for one side does not see it");
   if (limit.metric != Limit::Metric::kFunctionTotal)
     return limited.rows.empty()
-               ? fmt::format("'{}' has no ticks of its own on either side; of what it calls: total(NAME)",
-                             name)
+               ? fmt::format(
+                     "'{0}' has no ticks of its own on either side; total({0}) limits it with all it calls",
+                     name)
                : "";
   if (diff.by != Grouping::kFunction)
     return fmt::format("'{}': total(NAME) is of functions; leave out --by {}", name, grouping_word(diff.by));
@@ -203,7 +204,7 @@ Result<Limit> parse_limit(std::string_view text) {
   size_t sign = text.rfind('>');
   if (sign == std::string_view::npos) return refused(text, "it has no '>'");
   if (!take_metric(trimmed(text.substr(0, sign)), &limit))
-    return refused(text, "choose share(NAME), seconds(NAME), total(NAME) or total", Limit::Metric::kShare);
+    return refused(text, "not share(NAME), seconds(NAME), total(NAME) or total", Limit::Metric::kShare);
   std::string_view rest = trimmed(text.substr(sign + 1));
   if (!take_number(&rest, &limit)) return refused(text, "a number follows '>'", limit.metric);
   if (!take_unit(trimmed(rest), &limit))

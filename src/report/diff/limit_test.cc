@@ -103,7 +103,7 @@ TEST(Limit, OfAFunctionWithoutTicksOfItsOwnIsRefused) {
   auto result = check_limit(diff_with("main", 0, 0, 1), *parse_limit("share(main) > +2pp"));
   ASSERT_FALSE(result);
   EXPECT_STREQ(result.error().text,
-               "'main' has no ticks of its own on either side; of what it calls: total(NAME)");
+               "'main' has no ticks of its own on either side; total(main) limits it with all it calls");
 }
 
 TEST(Limit, SaysHowManyRunsWouldDecide) {

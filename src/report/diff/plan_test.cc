@@ -121,17 +121,18 @@ TEST(Plan, RowsThatDiffDoesNotTestWeighNothing) {
 }
 
 TEST(Plan, AgreesWithWhatDiffSaysItSees) {
-  const std::vector<Profile> runs = {run_of({0, 20000, 2300}), run_of({0, 22000, 1900}),
-                                     run_of({0, 21000, 2000}), run_of({0, 19000, 2100}),
-                                     run_of({0, 18000, 1700})};
+  const std::vector<Profile> runs = {
+      run_of({0, 20000, 2300}), run_of({0, 22000, 1900}), run_of({0, 21000, 2000}), run_of({0, 19000, 2100}),
+      run_of({0, 18000, 1700}), run_of({0, 20500, 2200}), run_of({0, 21500, 2050}), run_of({0, 19500, 1950}),
+      run_of({0, 18500, 1800}), run_of({0, 20000, 2000})};
   const Diff diff = diff_of(runs, runs);
   const auto deviations = run_deviations(runs, &FakeSymbolizer::open, {});
   const double level = deviations->family.level_of(Judged::kRow);
   for (const RowDeviation& row : deviations->rows) {
     if (row.name == "total") continue;
     const double seen = visible_change(diff, row_of(diff, row.name)) / row.amount;
-    EXPECT_EQ(runs_needed(row, {.relative = seen * 1.02, .level = level}), 5u) << row.name;
-    EXPECT_EQ(runs_needed(row, {.relative = seen * 0.95, .level = level}), 6u) << row.name;
+    EXPECT_EQ(runs_needed(row, {.relative = seen * 1.02, .level = level}), 10u) << row.name;
+    EXPECT_EQ(runs_needed(row, {.relative = seen * 0.95, .level = level}), 11u) << row.name;
   }
 }
 

@@ -29,14 +29,15 @@ RunVariance run_variance(const RowDeviation& row) {
 
 /// Whether few runs a side do so with what is assumed of their deviation.
 bool is_seen_of_few(const RowDeviation& row, const PlannedChange& change, double runs, double length) {
-  if (2 * runs > kFewRuns) return false;
+  const double assumed = assumed_degrees(runs, runs);
+  if (assumed <= 0) return false;
   const RunVariance variance = run_variance(row);
   const auto before = variance.of(1, length, runs), after = variance.of(1 + change.relative, length, runs);
   const double amounts = (1 + squared(1 + change.relative)) * squared(row.amount * length) / runs;
-  const double shown_degrees = 2 * (runs - 1), degrees = kAssumedDegrees + shown_degrees;
+  const double shown_degrees = 2 * (runs - 1), degrees = assumed + shown_degrees;
   const double shown = before.variance + after.variance - before.least - after.least;
   const OneEstimate estimate{
-      .known = before.least + after.least + kAssumedDegrees / degrees * squared(kBetweenRuns) * amounts,
+      .known = before.least + after.least + assumed / degrees * squared(kBetweenRuns) * amounts,
       .shown = shown_degrees / degrees * shown,
       .shown_degrees = shown_degrees,
       .degrees = degrees};

@@ -155,13 +155,15 @@ std::string deviation_sentence(const Diff& diff) {
         "One run a side: a run-to-run deviation of {:.0f} % is assumed; several runs a side measure it.",
         kBetweenRuns * 100);
   const size_t added = diff.old_added + diff.new_added;
-  if (added == 0 && diff.old_runs + diff.new_runs <= kFewRuns)
+  if (added == 0 &&
+      assumed_degrees(static_cast<double>(diff.old_runs), static_cast<double>(diff.new_runs)) > 0)
     return fmt::format(
-        "Few runs: a run-to-run deviation of {:.0f} % is assumed where they show too little; ten measure it.",
-        kBetweenRuns * 100);
+        "Few runs: a run-to-run deviation of {:.0f} % counts beside what they show; {:.0f} in all measure "
+        "it.",
+        kBetweenRuns * 100, kManyRuns);
   if (added == 0) return "";
   const std::string taken = diff.deviation_assumed ? fmt::format("{:.0f} % is assumed", kBetweenRuns * 100)
-                                                   : "as other runs do is assumed";
+                                                   : "they are taken to vary as the other runs do";
   return fmt::format(
       "{} runs are added up in their files: how rows vary between them is not known, {}; give the runs' "
       "files.",

@@ -150,9 +150,8 @@ MeanVariances welch_variances(const Side& old_alone, const Side& new_alone, doub
 
 /// With what is assumed beside what the runs show. Nothing where there are enough of them, or one a side.
 std::optional<MeanVariances> variances_of_few(const Side& before, const Side& after, double between_runs) {
-  const double runs = before.runs + after.runs;
-  if (runs > kFewRuns || runs <= 2) return std::nullopt;
-  double degrees = kAssumedDegrees, squares = kAssumedDegrees * squared(between_runs);
+  double degrees = assumed_degrees(before.runs, after.runs), squares = degrees * squared(between_runs);
+  if (degrees <= 0 || before.runs + after.runs <= 2) return std::nullopt;
   for (const Side* side : {&before, &after}) {
     if (side->runs <= 1 || !(side->mean > 0)) continue;
     squares += side->degrees * squared(between_runs_of(*side, between_runs));
@@ -231,6 +230,14 @@ double p_of_ratio(const SingleRuns& runs, double ratio) {
   const double alpha = q * weight, beta = (1 - q) * weight;
   const double tail = std::min(upper_tail(new_ticks, n, alpha, beta), upper_tail(old_ticks, n, beta, alpha));
   return std::min(1.0, 2 * tail);
+}
+
+double assumed_degrees(double old_runs, double new_runs) {
+  constexpr double kMost = 8, kFewRuns = 9;
+  const double runs = old_runs + new_runs;
+  if (runs <= kFewRuns) return kMost;
+  if (runs >= kManyRuns || std::min(old_runs, new_runs) < 2) return 0;
+  return kMost * (kManyRuns - runs) / (kManyRuns - kFewRuns);
 }
 
 double degrees_of_sum(double variance, double degrees, double other, double other_degrees) {

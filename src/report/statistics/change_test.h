@@ -49,9 +49,11 @@ struct Change {
 /// shared machine (docs/statistics.md).
 inline constexpr double kBetweenRuns = 0.15;
 
-/// Up to so many runs of both sides together cannot show well how much runs deviate: what is assumed counts
-/// with what they show, as if so many further runs had shown it.
-inline constexpr double kFewRuns = 9, kAssumedDegrees = 8;
+/// Few runs cannot show well how much runs deviate: what is assumed counts with what they show, as if so many
+/// further degrees of freedom had. Eight of up to nine runs of both sides together, then fewer; none from
+/// kManyRuns on, and of a single run beside many.
+inline constexpr double kManyRuns = 20;
+double assumed_degrees(double old_runs, double new_runs);
 
 /// Compares two sides of at least one run each. Both orders agree: exchanging the sides negates the
 /// difference and keeps p.

@@ -27,9 +27,8 @@ double simulated(size_t runs, double level, double change, double deviation, int
 /// False alarms of the test: 2000 comparisons at 80 % have a standard deviation of 0.9 points; the rest is
 /// the error of the quadrature.
 TEST(Power, IsThatOfTheTest) {
-  for (const auto& [runs, level, change] :
-       {std::tuple(5, 0.0025, 0.25), std::tuple(6, 0.0025, 0.2), std::tuple(6, 0.0001, 0.3),
-        std::tuple(20, 0.0025, 0.08), std::tuple(100, 0.05, 0.02)}) {
+  for (const auto& [runs, level, change] : {std::tuple(10, 0.0025, 0.13), std::tuple(10, 0.0001, 0.17),
+                                            std::tuple(20, 0.0025, 0.08), std::tuple(100, 0.05, 0.02)}) {
     const double degrees = runs - 1, variance = 0.05 * 0.05 / runs;
     const double power =
         WelchPower(level, degrees, degrees).of(change, {variance}, {variance * squared(1 + change)});
@@ -41,11 +40,13 @@ TEST(Power, IsThatOfTheTest) {
 /// Where runs deviate by what is assumed, that test decides nearly always. The larger runs deviate more, and
 /// are taken to do so as much: the rest of 0.09.
 TEST(Power, OfFewRunsIsThatOfTheTest) {
-  for (const auto& [runs, level, change] : {std::tuple(2, 0.05, 0.5), std::tuple(2, 0.0025, 1.2),
-                                            std::tuple(3, 0.0025, 0.7), std::tuple(4, 0.0025, 0.6)}) {
+  for (const auto& [runs, level, change] :
+       {std::tuple(2, 0.05, 0.5), std::tuple(2, 0.0025, 1.2), std::tuple(3, 0.0025, 0.7),
+        std::tuple(4, 0.0025, 0.6), std::tuple(6, 0.0025, 0.4)}) {
     const double amounts = (1 + squared(1 + change)) / runs, shown_degrees = 2 * (runs - 1),
-                 degrees = kAssumedDegrees + shown_degrees, variance = squared(kBetweenRuns) * amounts;
-    const OneEstimate estimate{.known = kAssumedDegrees / degrees * variance,
+                 assumed = assumed_degrees(runs, runs), degrees = assumed + shown_degrees,
+                 variance = squared(kBetweenRuns) * amounts;
+    const OneEstimate estimate{.known = assumed / degrees * variance,
                                .shown = shown_degrees / degrees * variance,
                                .shown_degrees = shown_degrees,
                                .degrees = degrees};
