@@ -152,7 +152,8 @@ int run_c11(void* given) {
 /// But one of them may free the alternate stack.
 void at_thread_end(void* record) {
   static __thread unsigned t_round;
-  const bool waits = !has_alternate_stack() && ++t_round < PTHREAD_DESTRUCTOR_ITERATIONS;
+  const bool waits =
+      !has_seccomp_filter() && !has_alternate_stack() && ++t_round < PTHREAD_DESTRUCTOR_ITERATIONS;
   if (waits && pthread_setspecific(g_key, record) == 0) return;
   if (!has_seccomp_filter()) end_thread(static_cast<ThreadRecord*>(record));
 }
@@ -211,7 +212,7 @@ int create_c11(pthread_t* thread, RoutineC11 routine, void* argument) noexcept {
   const RoomyAttributes none(nullptr);
   ThreadRecord* record = record_unless_filtered(as_routine<Routine>(routine), argument, none);
   if (record == nullptr) return g_next_c11.get()(thread, routine, argument);
-  if (none.get() != nullptr) record->untimed = Untimed::kSmallStack;  // the default has no room
+  if (none.get() != nullptr && none.bytes() < 2 * kHandlerRoom) record->untimed = Untimed::kSmallStack;
   const int error = g_next_c11.get()(thread, run_c11, record);
   if (error != 0) give_back_unused(record);
   return error;

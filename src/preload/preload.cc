@@ -424,8 +424,8 @@ void leave(void*) {
 /// code. What is registered meanwhile is called when all are.
 __attribute__((destructor)) void leave_at_last() {
   if (g_injected == nullptr) return;
-#ifdef __GLIBC__                              // musl's exit(3) has called what is registered by then
-  const bool waits = !has_alternate_stack();  // a destructor may free it
+#ifdef __GLIBC__  // musl's exit(3) has called what is registered by then
+  const bool waits = !has_seccomp_filter() && !has_alternate_stack();  // which a destructor may free
   if (waits && __cxa_atexit(leave, nullptr, nullptr) == 0) return;
 #endif
   leave(nullptr);

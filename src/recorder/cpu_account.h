@@ -34,11 +34,10 @@ struct MachineReading {
 CpuTime used_between(const MachineReading& first, const MachineReading& last, long cpus) noexcept;
 
 /// Where it comes from:
-///   processes  the kernel's count of them and of all they start, where that may be asked for; else, and
-///   where
-///              they had no children at the start and these have more, their CPU clocks, to the nanosecond,
-///              and the time of children they have waited for, to 10 ms; of one that ends, what it had used
-///              at the last reading
+///   processes  the kernel's count of them and of all they start, where that may be asked for; else (and
+///              where they had no children at the start and these have more) their CPU clocks, to the
+///              nanosecond, and the time of children they have waited for, to 10 ms; of one that ends, what
+///              it had used at the last reading
 ///   cgroup     cpu.stat of the group; of one that is removed, what it had used at the last reading
 ///   machine    time of all CPUs minus idle and stolen, to 10 ms per CPU; split into user and
 ///              system as in /proc/stat

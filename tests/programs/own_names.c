@@ -16,34 +16,34 @@
     fputs("the program's " #name " was called\n", stderr); \
     abort();                                               \
   }
+/* clang-format off */
 /* Files. */
-OWN(access)
-OWN(chmod)
-OWN(close) OWN(dup) OWN(dup2) OWN(dup3) OWN(faccessat) OWN(fchmod) OWN(fcntl) OWN(flock) OWN(fstat)
-    OWN(fstatat) OWN(fsync) OWN(ftruncate) OWN(getcwd) OWN(ioctl) OWN(link) OWN(lseek) OWN(lstat) OWN(mkdir)
-        OWN(open) OWN(openat) OWN(pipe) OWN(pipe2) OWN(poll) OWN(posix_fallocate) OWN(ppoll) OWN(pread)
-            OWN(pselect) OWN(pwrite) OWN(read) OWN(readlink) OWN(readv) OWN(rename) OWN(renameat) OWN(select)
-                OWN(stat) OWN(statx) OWN(unlink) OWN(unlinkat) OWN(write) OWN(writev)
-    /* Sockets. */
-    OWN(accept) OWN(accept4) OWN(bind) OWN(connect) OWN(getsockopt) OWN(listen) OWN(recv) OWN(send)
-        OWN(setsockopt) OWN(shutdown) OWN(socket)
-    /* Memory. */
-    OWN(madvise) OWN(mmap) OWN(mprotect) OWN(mremap) OWN(msync) OWN(munmap)
-    /* Processes and the system. */
-    OWN(chroot) OWN(clone) OWN(execv) OWN(execve) OWN(execvp) OWN(execvpe) OWN(fork) OWN(getauxval)
-        OWN(getegid) OWN(geteuid) OWN(getgid) OWN(getpid) OWN(getppid) OWN(getrandom) OWN(getrlimit)
-            OWN(getrusage) OWN(gettid) OWN(gettimeofday) OWN(getuid) OWN(kill) OWN(prctl) OWN(sched_yield)
-                OWN(secure_getenv) OWN(setenv) OWN(setns) OWN(setrlimit) OWN(syscall) OWN(sysconf) OWN(tgkill)
-                    OWN(uname) OWN(unsetenv) OWN(wait4) OWN(waitpid) OWN(dl_iterate_phdr) OWN(dlclose)
-    /* Clocks and signals. */
-    OWN(clock_getres) OWN(clock_gettime) OWN(clock_nanosleep) OWN(epoll_pwait) OWN(epoll_pwait2)
-        OWN(nanosleep) OWN(sigaction) OWN(sigaddset) OWN(sigaltstack) OWN(sigblock) OWN(sigdelset)
-            OWN(sigemptyset) OWN(sigfillset) OWN(sighold) OWN(sigignore) OWN(sigismember) OWN(siglongjmp)
-                OWN(signalfd) OWN(sigorset) OWN(sigpause) OWN(sigpending) OWN(sigprocmask) OWN(sigqueue)
-                    OWN(sigrelse) OWN(sigset) OWN(sigsetmask) OWN(sigsuspend) OWN(sigtimedwait) OWN(sigwait)
-                        OWN(sigwaitinfo) OWN(timer_create) OWN(timer_delete) OWN(timer_settime) OWN(usleep)
+OWN(access) OWN(chmod) OWN(close) OWN(dup) OWN(dup2) OWN(dup3) OWN(faccessat) OWN(fchmod) OWN(fcntl)
+OWN(flock) OWN(fstat) OWN(fstatat) OWN(fsync) OWN(ftruncate) OWN(getcwd) OWN(ioctl) OWN(link) OWN(lseek)
+OWN(lstat) OWN(mkdir) OWN(open) OWN(openat) OWN(pipe) OWN(pipe2) OWN(poll) OWN(posix_fallocate) OWN(ppoll)
+OWN(pread) OWN(pselect) OWN(pwrite) OWN(read) OWN(readlink) OWN(readv) OWN(rename) OWN(renameat) OWN(select)
+OWN(stat) OWN(statx) OWN(unlink) OWN(unlinkat) OWN(write) OWN(writev)
+/* Sockets. */
+OWN(accept) OWN(accept4) OWN(bind) OWN(connect) OWN(getsockopt) OWN(listen) OWN(recv) OWN(send)
+OWN(setsockopt) OWN(shutdown) OWN(socket)
+/* Memory. */
+OWN(madvise) OWN(mmap) OWN(mprotect) OWN(mremap) OWN(msync) OWN(munmap)
+/* Processes and the system. */
+OWN(chroot) OWN(clone) OWN(execv) OWN(execve) OWN(execvp) OWN(execvpe) OWN(fork) OWN(getauxval) OWN(getegid)
+OWN(geteuid) OWN(getgid) OWN(getpid) OWN(getppid) OWN(getrandom) OWN(getrlimit) OWN(getrusage) OWN(gettid)
+OWN(gettimeofday) OWN(getuid) OWN(kill) OWN(prctl) OWN(sched_yield) OWN(secure_getenv) OWN(setenv)
+OWN(setns) OWN(setrlimit) OWN(syscall) OWN(sysconf) OWN(tgkill) OWN(uname) OWN(unsetenv) OWN(wait4)
+OWN(waitpid) OWN(dl_iterate_phdr) OWN(dlclose)
+/* Clocks and signals. */
+OWN(clock_getres) OWN(clock_gettime) OWN(clock_nanosleep) OWN(epoll_pwait) OWN(epoll_pwait2) OWN(nanosleep)
+OWN(sigaction) OWN(sigaddset) OWN(sigaltstack) OWN(sigblock) OWN(sigdelset) OWN(sigemptyset) OWN(sigfillset)
+OWN(sighold) OWN(sigignore) OWN(sigismember) OWN(siglongjmp) OWN(signalfd) OWN(sigorset) OWN(sigpause)
+OWN(sigpending) OWN(sigprocmask) OWN(sigqueue) OWN(sigrelse) OWN(sigset) OWN(sigsetmask) OWN(sigsuspend)
+OWN(sigtimedwait) OWN(sigwait) OWN(sigwaitinfo) OWN(timer_create) OWN(timer_delete) OWN(timer_settime)
+OWN(usleep)
+/* clang-format on */
 
-                            volatile unsigned long turns;
+volatile unsigned long turns;
 static double seconds;
 
 /* clock(3) is ISO C's. */
