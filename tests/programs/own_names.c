@@ -41,9 +41,9 @@ OWN(sighold) OWN(sigignore) OWN(sigismember) OWN(siglongjmp) OWN(signalfd) OWN(s
 OWN(sigpending) OWN(sigprocmask) OWN(sigqueue) OWN(sigrelse) OWN(sigset) OWN(sigsetmask) OWN(sigsuspend)
 OWN(sigtimedwait) OWN(sigwait) OWN(sigwaitinfo) OWN(timer_create) OWN(timer_delete) OWN(timer_settime)
 OWN(usleep)
-/* clang-format on */
 
 volatile unsigned long turns;
+/* clang-format on */
 static double seconds;
 
 /* clock(3) is ISO C's. */
