@@ -1,26 +1,13 @@
 /* A fork while another thread is in its first pctally_start(): the child, which need not know pctally, ends.
-   The allocation of the file is interposed, so that the fork comes when the library holds its lock. */
-#define _GNU_SOURCE
-#include <fcntl.h>
+   The allocation of the file (first_fork_allocation.c) tells when the library holds its lock. */
 #include <pctally/pctally.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static sem_t g_allocating, g_forked;
-
-int posix_fallocate(int fd, off_t offset, off_t bytes) {
-  struct timespec limit;
-  clock_gettime(CLOCK_REALTIME, &limit);
-  limit.tv_nsec += 300000000;
-  if (limit.tv_nsec >= 1000000000) limit.tv_sec += 1, limit.tv_nsec -= 1000000000;
-  sem_post(&g_allocating);
-  sem_timedwait(&g_forked, &limit); /* a fork that waits for the lock comes later: as it should */
-  return ftruncate(fd, offset + bytes);
-}
+extern sem_t g_allocating, g_forked;
 
 static void* start(void* unused) {
   struct pctally_options options = PCTALLY_OPTIONS_INIT;
