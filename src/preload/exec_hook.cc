@@ -91,7 +91,7 @@ PCTALLY_HOOK int execveat(int directory, const char* path, char* const arguments
 
 // The arguments are put on the stack, as by the C library: a child of vfork(2) may be the caller.
 
-#define PCTALLY_TAKE_ARGUMENTS(arguments, environment, first, has_environment)                        \
+#define PCTALLY_TAKE_ARGUMENTS(first, has_environment)                                                \
   va_list list, again;                                                                                \
   va_start(list, first);                                                                              \
   va_copy(again, list);                                                                               \
@@ -101,18 +101,18 @@ PCTALLY_HOOK int execveat(int directory, const char* path, char* const arguments
   va_end(list)
 
 PCTALLY_HOOK int execl(const char* path, const char* first, ...) noexcept {
-  PCTALLY_TAKE_ARGUMENTS(arguments, none, first, false);
-  (void)none;
+  PCTALLY_TAKE_ARGUMENTS(first, false);
+  (void)environment;
   return execv(path, arguments);
 }
 
 PCTALLY_HOOK int execlp(const char* file, const char* first, ...) noexcept {
-  PCTALLY_TAKE_ARGUMENTS(arguments, none, first, false);
-  (void)none;
+  PCTALLY_TAKE_ARGUMENTS(first, false);
+  (void)environment;
   return execvp(file, arguments);
 }
 
 PCTALLY_HOOK int execle(const char* path, const char* first, ...) noexcept {
-  PCTALLY_TAKE_ARGUMENTS(arguments, environment, first, true);
+  PCTALLY_TAKE_ARGUMENTS(first, true);
   return execve(path, arguments, environment);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cpu_time_for_test.h"
+#include "histfile/chain.h"
 #include "histfile/fresh_file_for_test.h"
 #include "perf/process_tree.h"
 

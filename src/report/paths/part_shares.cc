@@ -1,6 +1,7 @@
 #include "report/paths/part_shares.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 
 namespace pctally {
@@ -41,7 +42,7 @@ std::vector<PartShares::Share> PartShares::take_in_proportion(uint64_t ticks) {
   const auto larger = [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   };
-  const auto end = remainders.begin() + static_cast<ptrdiff_t>(missing);
+  const auto end = remainders.begin() + static_cast<std::ptrdiff_t>(missing);
   std::nth_element(remainders.begin(), end, remainders.end(), larger);
   for (auto at = remainders.begin(); at != end; ++at) ++shares[at->second].ticks;
   std::erase_if(shares, [](const Share& share) { return share.ticks == 0; });
