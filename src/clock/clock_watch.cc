@@ -1,9 +1,9 @@
 #include "clock/clock_watch.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <unistd.h>
 
+#include "base/errno_kept.h"
 #include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_signal.h"
@@ -20,9 +20,8 @@ unsigned g_busy =
 
 void on_watch() noexcept {
   if (has_seccomp_filter() || __atomic_exchange_n(&g_busy, 1u, __ATOMIC_ACQUIRE)) return;
-  int before = errno;
+  const ErrnoKept kept;
   if (g_check != nullptr) g_check();
-  errno = before;
   __atomic_store_n(&g_busy, 0u, __ATOMIC_RELEASE);
 }
 

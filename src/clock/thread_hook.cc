@@ -1,11 +1,11 @@
 #include "clock/thread_hook.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/errno_kept.h"
 #include "base/next_call.h"
 #include "clock/own_process.h"
 #include "clock/thread_pots.h"
@@ -116,7 +116,7 @@ void block_trap() noexcept {
 
 /// In the new thread, whose errno is as the C library left it.
 void begin(ThreadRecord* record) noexcept {
-  const int before = errno;
+  const ErrnoKept kept;
   if (has_seccomp_filter()) record->untimed = Untimed::kSeccomp;
   if (record->untimed == Untimed::kSeccomp) return;
   t_small_stack = record->untimed == Untimed::kSmallStack;
@@ -128,7 +128,6 @@ void begin(ThreadRecord* record) noexcept {
   know_own_stack(record->stack_bytes);
   begin_thread(record);
   if (g_has_key) pthread_setspecific(g_key, record);
-  errno = before;
 }
 
 /// The last call is a jump: the thread's stack is as it would be without us.

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/errno_kept.h"
 #include "base/next_call.h"
 #include "base/period.h"
 #include "clock/kernel_timer.h"
@@ -93,12 +94,11 @@ unsigned let_go_of_ended() noexcept REQUIRES(g_threads) {
 /// Where records or timers are used up. A sweep costs a system call for each record; the less it finds, the
 /// longer it is to the next.
 void sweep() noexcept REQUIRES(g_threads) {
-  const int before = errno;
+  const ErrnoKept kept;
   if (g_until_sweep != 0)
     --g_until_sweep;
   else
     g_until_sweep = thread_record_count() / (1 + let_go_of_ended());
-  errno = before;
 }
 
 Status arm(ThreadRecord* record, unsigned clock, Booking booking) noexcept REQUIRES(g_threads) {
@@ -231,11 +231,10 @@ Status ThreadTimers::start(PublishedTables* tables, const Plan& plan) noexcept {
 void ThreadTimers::adopt_threads() noexcept {
   if (!running()) return;
   plan_.first_weight = 0;  // no process begins here
-  const int before = errno;
+  const ErrnoKept kept;
   const ThreadsLock locked;
   (void)let_go_of_ended();
   (void)adopt_all();
-  errno = before;
 }
 
 /// REQUIRES: running().

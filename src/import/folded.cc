@@ -34,7 +34,7 @@ std::string_view without_zeros(std::string_view number) {
   return whole ? number.substr(0, point) : number;
 }
 
-/// "12.25", of which `before` is read.
+/// "12.25": a point behind the first `before` digits, and digits behind it.
 bool is_fraction(std::string_view number, size_t before) {
   return before != 0 && before + 1 < number.size() && number[before] == '.' &&
          number.find_first_not_of("0123456789", before + 1) == std::string_view::npos;

@@ -15,6 +15,7 @@
 #include <new>
 
 #include "base/debugger.h"
+#include "base/errno_kept.h"
 #include "base/next_call.h"
 #include "base/proc_file.h"
 #include "base/sanitizer.h"
@@ -220,18 +221,6 @@ void give_up_behind_filter() noexcept {
   g_injected->process = 0;
 }
 
-/// Where a child finds no room for a timer, its errno is still its parent's.
-class ErrnoKept {
- public:
-  ErrnoKept() = default;
-  ErrnoKept(const ErrnoKept&) = delete;
-  ErrnoKept& operator=(const ErrnoKept&) = delete;
-  ~ErrnoKept() { errno = before_; }
-
- private:
-  const int before_ = errno;
-};
-
 /// A handler of another library that ran before ours may have made one of our calls, which enters the child.
 bool is_entered(pid_t self) noexcept {
   const bool entered = g_met != nullptr && *g_met != 0 && self == g_pid;
@@ -241,7 +230,7 @@ bool is_entered(pid_t self) noexcept {
 }
 
 void enter_child(Descriptors descriptors) noexcept {
-  const ErrnoKept kept;
+  const ErrnoKept kept;  // where the child finds no room for a timer
   if (has_seccomp_filter()) {
     g_tables.current = kNoTable;
     ClockWatch::forget();

@@ -1,11 +1,11 @@
 #include "recorder/watchdog.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/errno_kept.h"
 #include "base/time_ns.h"
 #include "recorder/exit_status.h"
 #include "recorder/signals.h"
@@ -26,7 +26,7 @@ volatile sig_atomic_t g_suspects = 0;
 /// A recorder that was stopped (Ctrl-Z, a frozen container) finds the timer run out and the signal there when
 /// it goes on: it has a second to read that. Async-signal-safe.
 void on_patience_over(int) {
-  const int before = errno;
+  const ErrnoKept kept;
   const int signal = waiting_ending_signal();
   if (signal != 0 && g_suspects != 0) {
     if (g_child > 0) kill(g_child, signal);
@@ -35,7 +35,6 @@ void on_patience_over(int) {
   }
   g_suspects = signal != 0;
   timer_settime(g_timer, 0, signal != 0 ? &kLastPatience : &g_patience, nullptr);
-  errno = before;
 }
 
 }  // namespace

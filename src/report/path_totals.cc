@@ -431,6 +431,17 @@ PathChildren children_of(const PathTree& tree) {
   return children;
 }
 
+TotalShare share_of_total(const PathTotal& total, uint64_t all, double samples) {
+  const auto ticks = static_cast<double>(all);
+  TotalShare result;
+  result.share = std::min(static_cast<double>(total.low) / ticks, 1.0);
+  result.most_share = std::min(static_cast<double>(total.high) / ticks, 1.0);
+  result.is_range = is_wide_range(result.share, result.most_share, samples);
+  result.interval = {wilson_interval(result.share, samples).low,
+                     wilson_interval(result.most_share, samples).high};
+  return result;
+}
+
 uint64_t ticks_without_entry(const PathTree& plane) {
   uint64_t ticks = 0;
   for (const PathTreeNode& node : plane)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/object_names.h"
+#include "report/statistics/interval.h"
 
 namespace pctally {
 
@@ -48,6 +49,16 @@ struct PathTotal {
   uint64_t high = 0;  ///< with those that may be hidden in folded paths; equal where nothing is
   uint64_t cut = 0;   ///< ticks whose path is cut before it could appear: none of threads of the kernel
 };
+
+/// A total as shares of all ticks.
+struct TotalShare {
+  double share = 0;       ///< of the ticks that are known
+  double most_share = 0;  ///< of those that may be hidden, too
+  Interval interval;      ///< its lower end is that of `share`, its upper that of `most_share`
+  bool is_range = false;  ///< as of is_wide_range()
+};
+/// `all`: not 0. `samples`: effective ones.
+TotalShare share_of_total(const PathTotal& total, uint64_t all, double samples);
 
 /// What rows stand for, by number: functions, objects, functions of a program, lines.
 struct PathThings {

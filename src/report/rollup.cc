@@ -40,20 +40,18 @@ uint64_t sum_of_ticks(const std::vector<Row>& rows) {
   return sum;
 }
 
-/// A range of ticks has the lower end of its least and the upper end of its largest number. A recorder that
-/// was killed, or a forged file, may have more of them than ticks with a path.
+/// A recorder that was killed, or a forged file, may have more ticks of paths than ticks with a path.
 void measure_total(const Account& account, const TickLedger& ledger, Row* row) {
-  const auto ticks = static_cast<double>(ledger.ticks());
-  if (ticks <= 0) return;
+  if (ledger.ticks() == 0) return;
   row->total.high = std::min(row->total.high, ledger.counted + ledger.outside + ledger.full);
   row->total.low = std::min(row->total.low, row->total.high);
-  const double high = static_cast<double>(row->total.high) / ticks;
-  row->total_share = static_cast<double>(row->total.low) / ticks;
-  row->most_total_share = high;
-  row->cut_share = std::min(static_cast<double>(row->total.cut) / ticks, 1 - row->total_share);
-  row->total_is_range = is_wide_range(row->total_share, high, account.effective_samples);
-  row->total_interval = {wilson_interval(row->total_share, account.effective_samples).low,
-                         wilson_interval(high, account.effective_samples).high};
+  const TotalShare total = share_of_total(row->total, ledger.ticks(), account.effective_samples);
+  row->total_share = total.share;
+  row->most_total_share = total.most_share;
+  row->total_is_range = total.is_range;
+  row->total_interval = total.interval;
+  const double cut = static_cast<double>(row->total.cut) / static_cast<double>(ledger.ticks());
+  row->cut_share = std::min(cut, 1 - total.share);
 }
 
 /// A row of paths that were left out, or whose inner functions are not known: it calls nobody.

@@ -290,19 +290,20 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   }
   ObjectNames names(profile, &open_symbolizer);
   std::vector<HotFunction> functions = hot_functions(profile, names);
+  std::vector<HotFunction> callers;  // found where no function with ticks will do
   if (!arguments.object.empty()) {
     const NamePattern object = std::move(*NamePattern::compile(arguments.object));
     const auto matches = [&](const HotFunction& function) { return object.matches(function.object); };
     const auto none = [&](const std::vector<HotFunction>& of) { return std::ranges::none_of(of, matches); };
-    if (!functions.empty() && none(functions) &&
-        (!profile.paths.recorded || none(calling_functions(profile, names))))
-      return no_such_object(arguments, functions);
+    if (!functions.empty() && none(functions)) {
+      callers = calling_functions(profile, names);
+      if (none(callers)) return no_such_object(arguments, functions);
+    }
     std::erase_if(functions, std::not_fn(matches));
   }
   Meant found = find_meant(arguments, functions, profile, names);
-  std::vector<HotFunction> callers;
-  if (found.functions.empty() && profile.paths.recorded) {
-    callers = calling_functions(profile, names);
+  if (found.functions.empty()) {
+    if (callers.empty()) callers = calling_functions(profile, names);
     if (auto meant = callers_meant(arguments, callers, names); !meant.empty())
       found = {.functions = std::move(meant)};
   }

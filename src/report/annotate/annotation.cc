@@ -55,15 +55,8 @@ TickShare Annotator::measured(uint64_t ticks) const {
   return result;
 }
 
-TotalShare Annotator::total_share(const PathTotal& total) const {
-  const auto all = static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
-  TotalShare result;
-  result.ticks = total;
-  result.share = std::min(static_cast<double>(total.low) / all, 1.0);
-  const double high = std::min(static_cast<double>(total.high) / all, 1.0);
-  result.interval = {wilson_interval(result.share, samples_).low, wilson_interval(high, samples_).high};
-  result.is_range = is_wide_range(result.share, high, samples_);
-  return result;
+MeasuredTotal Annotator::measured(const PathTotal& total) const {
+  return {share_of_total(total, std::max<uint64_t>(profile_.ledger.ticks(), 1), samples_), total};
 }
 
 /// Within one function positions and addresses run side by side.
@@ -162,9 +155,9 @@ void Annotator::add_totals(ObjectNames& names) {
   }
   const std::vector<PathTotal> of_lines = totals.totals(own);
   for (size_t line = 0; line < of_lines.size(); ++line)
-    annotation_.lines[line].total = total_share(of_lines[line]);
+    annotation_.lines[line].total = measured(of_lines[line]);
   annotation_.with_totals = true;
-  annotation_.total = total_share(is_private ? total_of_copy() : total_of_row(functions, names));
+  annotation_.total = measured(is_private ? total_of_copy() : total_of_row(functions, names));
 }
 
 /// Of all copies that a JIT makes of a function this one.

@@ -30,11 +30,8 @@ struct AnnotatedInstruction {
 };
 
 /// With what is called, of profiles with call paths.
-struct TotalShare {
+struct MeasuredTotal : TotalShare {
   PathTotal ticks;
-  double share = 0;       ///< of what is known
-  Interval interval;      ///< its lower end with what is known, its upper with what may be
-  bool is_range = false;  ///< as of is_wide_range()
 };
 
 /// A line of the function's own source: what was inlined there counts for the line of the call.
@@ -42,13 +39,13 @@ struct AnnotatedLine {
   std::string file;   ///< empty: not known
   uint32_t line = 0;  ///< 0: not known
   TickShare ticks;
-  TotalShare total;
+  MeasuredTotal total;
 };
 
 struct Annotation {
   const HotFunction* function = nullptr;
-  TickShare ticks;   ///< of the function; the sum over instructions, and over lines
-  TotalShare total;  ///< of the function
+  TickShare ticks;      ///< of the function; the sum over instructions, and over lines
+  MeasuredTotal total;  ///< of the function
   /// All of its instructions; without its code one for each place with ticks.
   std::vector<AnnotatedInstruction> instructions;
   bool with_totals = false;          ///< of lines: the profile has call paths
@@ -96,7 +93,7 @@ class Annotator {
   [[nodiscard]] bool is_in_function(const PathTreeNode& node) const;
   [[nodiscard]] PathTotal total_of_copy() const;
   [[nodiscard]] PathTotal total_of_row(const PathFunctions& functions, ObjectNames& names) const;
-  [[nodiscard]] TotalShare total_share(const PathTotal& total) const;
+  [[nodiscard]] MeasuredTotal measured(const PathTotal& total) const;
   /// The number of the line in the annotation, which is added if it is not there yet.
   uint32_t line_of(const std::vector<Frame>& frames);
 

@@ -19,7 +19,7 @@ void add_ticks(const TickShare& ticks, Json* json) {
   (*json)["high"] = ticks.interval.high;
 }
 
-void add_total(const TotalShare& total, Json* json) {
+void add_total(const MeasuredTotal& total, Json* json) {
   (*json)["total_ticks"] = total.ticks.low;
   (*json)["total"] = total.share;
   (*json)["total_low"] = total.interval.low;

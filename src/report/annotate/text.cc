@@ -64,7 +64,7 @@ class Listing {
   [[nodiscard]] size_t numbers_width() const { return narrow() ? 16 : 18 + ticks_width_; }
   [[nodiscard]] std::string numbers(const TickShare& ticks, bool with_interval = true) const;
   [[nodiscard]] std::string titles() const;
-  [[nodiscard]] std::string total_cell(const TotalShare& total) const;
+  [[nodiscard]] std::string total_cell(const MeasuredTotal& total) const;
   [[nodiscard]] std::string what_ticks_are() const;
   [[nodiscard]] std::string bar(const TickShare& ticks) const;
   [[nodiscard]] std::string code_text(size_t index);
@@ -107,7 +107,7 @@ std::string Listing::titles() const {
 }
 
 /// Of a line with what it calls; nothing without call paths. ">30.00 %": folded paths may hold more.
-std::string Listing::total_cell(const TotalShare& total) const {
+std::string Listing::total_cell(const MeasuredTotal& total) const {
   if (!annotation_.with_totals) return "";
   if (total.ticks.high == 0) return std::string(kTotalColumn, ' ');
   return fmt::format("{:>{}}", fmt::format("{}{:.2f} % ", total.is_range ? ">" : "", 100 * total.share),

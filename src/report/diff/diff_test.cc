@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-#include "profile/merge.h"
 #include "report/diff/diff_for_test.h"
 #include "report/diff/output.h"
 #include "report/names/short_name.h"
@@ -144,23 +143,6 @@ TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {
   EXPECT_THAT(cause_sentence(diff), StartsWith("Changed: f2, f3 and f4, less by"));
 }
 
-/// Each pair of them shows it: more runs are no reason for less.
-TEST(Diff, TwoRunsASideShowWhatOneDoes) {
-  const std::vector<Profile> before = {run_of({0, 700, 0, 50}), run_of({0, 740, 0, 45})},
-                             after = {run_of({0, 720, 2500, 52}), run_of({0, 690, 3050, 47})};
-  for (const Diff& diff : {diff_of({before[0]}, {after[0]}), diff_of(before, after)}) {
-    EXPECT_EQ(diff.total.verdict, Verdict::kMore);
-    EXPECT_EQ(row_of(diff, "f2").verdict, Verdict::kNew);
-    EXPECT_EQ(diff.decided, 1u);
-  }
-}
-
-TEST(Diff, WhatMayWellHaveChangedIsNoDifferenceThatWasNotFound) {
-  Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 500})});
-  diff.total.amount.interval = {10, 900};
-  EXPECT_THAT(verdict_sentence(diff), StartsWith("CPU time as a whole: undecided: "));
-}
-
 TEST(Diff, AmountsArePerUnitOfWork) {
   Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 500})}, {.work = 10});
   EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before, 50);
@@ -219,61 +201,6 @@ TEST(Diff, SharesStandBesideAmountsWhereNoNameIsCutForThem) {
   EXPECT_THAT(diff_text(diff, {.width = 80}), AllOf(HasSubstr("share pp"), HasSubstr("     +25.0  f1")));
   EXPECT_THAT(diff_text(diff, {.width = 60}), Not(HasSubstr("share pp")));
   EXPECT_THAT(diff_markdown(diff, {}, 0), HasSubstr("| +25.0 | `f1` |"));
-}
-
-/// The sum of runs as pctally merge makes it: of one period, so a tick stays one.
-Profile sum_of(const std::vector<Profile>& runs) {
-  Merger merger;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    Profile run = runs[i];
-    run.recording_id[0] = static_cast<uint8_t>(i + 1);
-    EXPECT_TRUE(merger.add(std::move(run), "run"));
-  }
-  return merger.take();
-}
-
-/// A merged file has the sums of its runs and the totals of each.
-TEST(Diff, AMergedFileIsTheMeanOfItsRuns) {
-  const std::vector<Profile> runs = {run_of({0, 500, 300}), run_of({0, 520, 310}), run_of({0, 480, 290})};
-  const Profile alone = run_of({0, 500, 300});
-  for (const Diff& diff : {diff_of({sum_of(runs)}, {alone}), diff_of({sum_of(runs)}, {alone, alone})}) {
-    EXPECT_EQ(diff.decided, 0u) << "three runs are no growth";
-    EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before, 500);
-    EXPECT_DOUBLE_EQ(diff.total.amount.before, 800);
-    EXPECT_EQ(diff.old_runs, 3u);
-    EXPECT_EQ(diff.old_added, 3u);
-    EXPECT_THAT(diff_text(diff, {}), HasSubstr("3 runs are added up in their files"));
-    EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"old_added\": 3"));
-  }
-  const Diff apart = diff_of(runs, {alone, alone}), one = diff_of({alone}, {alone});
-  EXPECT_THAT(deviation_sentence(apart), StartsWith("Few runs: "));
-  EXPECT_EQ(deviation_sentence(diff_of(std::vector(10, alone), std::vector(10, alone))), "");
-  EXPECT_EQ(apart.old_added, 0u);
-  EXPECT_THAT(deviation_sentence(one), HasSubstr("One run a side"));
-}
-
-/// Means vary less than runs do, so a sum sees more than one of its runs; the total's variance is measured.
-TEST(Diff, AMergedFileIsSurerThanOneRun) {
-  const std::vector<Profile> before = {run_of({0, 5000}), run_of({0, 5100}), run_of({0, 4900})},
-                             after = {run_of({0, 6000}), run_of({0, 6100}), run_of({0, 5900})};
-  const Diff sums = diff_of({sum_of(before)}, {sum_of(after)}), runs = diff_of(before, after),
-             one = diff_of({before[0]}, {after[0]});
-  const auto width = [](const Change& change) { return change.interval.high - change.interval.low; };
-  EXPECT_LT(width(row_of(sums, "f1").amount), 0.6 * width(row_of(one, "f1").amount));
-  EXPECT_GT(width(row_of(sums, "f1").amount), width(row_of(runs, "f1").amount)) << "15 % is more than 2 %";
-  EXPECT_DOUBLE_EQ(width(sums.total.amount), width(runs.total.amount));
-  EXPECT_EQ(sums.total.verdict, Verdict::kMore);
-}
-
-/// Ticks of a sum of runs with different periods are nanoseconds.
-TEST(Diff, AMergedFileOfOtherPeriodsIsMeasuredInEffectiveTicks) {
-  Profile slow = run_of({0, 250, 150});
-  slow.period_ns = 2000000;
-  const Profile sum = sum_of({run_of({0, 500, 300}), slow});
-  ASSERT_EQ(sum.period_ns, 1u);
-  const Diff diff = diff_of({sum}, {run_of({0, 500, 300, 200})});
-  EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before, 500);
-  EXPECT_EQ(row_of(diff, "f3").verdict, Verdict::kNew);
 }
 
 TEST(Diff, TicksOfEveryRowAddUpToTheRuns) {

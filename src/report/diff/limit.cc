@@ -275,8 +275,10 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
     const double more = (limit.change ? unknown.change() : unknown.after) * scale;
     const Outcome least = outcome_between(low + std::min(0.0, more), high + std::max(0.0, more), limit.value);
     result.in_doubt = least != result.outcome;
-    if (result.in_doubt) result.outcome = Outcome::kUndecided;
-    if (result.in_doubt) return result;
+    if (result.in_doubt) {
+      result.outcome = Outcome::kUndecided;
+      return result;
+    }
   }
   double distance = std::abs(result.measured - limit.value);
   double runs =
