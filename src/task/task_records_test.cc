@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/time_ns.h"
+#include "perf/process_tree.h"
 #include "task/privileged_program.h"
 
 namespace pctally {
