@@ -10,9 +10,9 @@
 namespace pctally {
 namespace {
 
-/// The line of inlined.cc that ends in this comment.
-uint32_t line_of(const std::string& comment) {
-  const auto lines = output_of(std::string("cat ") + PCTALLY_TESTDATA + "/inlined.cc");
+/// The line of that source that ends in this comment.
+uint32_t line_of(const std::string& comment, const std::string& source = "inlined.cc") {
+  const auto lines = output_of("cat " PCTALLY_TESTDATA "/" + source);
   for (size_t i = 0; i < lines.size(); i++) {
     if (lines[i].ends_with("// " + comment)) return static_cast<uint32_t>(i + 1);
   }
@@ -173,6 +173,29 @@ TEST(Frames, OfFunctionsInAnEnumeration) {
   const auto found = (*frames)->frames({&address, 1}).at(0);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].function, "method");
+}
+
+/// Those of one plain name stay apart.
+TEST(Frames, FunctionsWithoutALinkageNameHaveTheirScopes) {
+  const std::string path = fixture("local");
+  std::set<std::string> innermost;
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  for (const auto& chain : symbolizer->frames(positions_of(path, listed_symbol(path, "_ZN4deep5visitEi"))))
+    innermost.insert(chain.at(0).function);
+#ifdef __clang__  // gives all of them one
+  const std::string arguments = "(int) const", one = "$_0", two = "$_1";
+#else
+  const auto lambda = [](const char* which) {
+    return "{lambda:" + std::to_string(line_of(which, "local.cc")) + "}";
+  };
+  const std::string arguments, one = lambda("one lambda"), two = lambda("two lambda");
+#endif
+  for (const std::string& method :
+       {std::string("(anonymous namespace)::First::run"), std::string("(anonymous namespace)::Second::run"),
+        std::string("deep::visit(int)::Local::run"), "deep::visit(int)::" + one + "::operator()",
+        "deep::visit(int)::" + two + "::operator()"})
+    EXPECT_THAT(innermost, testing::Contains(method + arguments));
+  EXPECT_THAT(innermost, testing::Contains("plain"));  // extern "C", in a namespace
 }
 
 /// Parts that dwz has moved to a file are found beside the program, wherever this process runs.

@@ -5,13 +5,12 @@
 #include <functional>
 
 #include "object/dwarf/dwarf_file.h"
-#include "object/elf/demangle.h"
+#include "object/dwarf/dwarf_names.h"
 
 namespace pctally {
 namespace {
 
 constexpr unsigned kGnuDiscriminator = 0x2136;  ///< DW_AT_GNU_discriminator, of LLVM; <dwarf.h> lacks it
-constexpr unsigned kLongestWay = 16;            ///< from a concrete function to its declaration
 
 /// DIEs under which functions with code are found.
 bool may_hold_functions(int tag) {
@@ -36,26 +35,6 @@ bool may_hold_functions(int tag) {
     default:
       return false;
   }
-}
-
-/// A string of this DIE alone; dwarf_attr_integrate() would follow references its own way.
-const char* own_string(Dwarf_Die* die, unsigned name) {
-  Dwarf_Attribute attribute;
-  return dwarf_attr(die, name, &attribute) == nullptr ? nullptr : dwarf_formstring(&attribute);
-}
-
-bool follow(Dwarf_Die* die, unsigned name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Die target;
-  if (dwarf_attr(die, name, &attribute) == nullptr || dwarf_formref_die(&attribute, &target) == nullptr)
-    return false;
-  *die = target;
-  return true;
-}
-
-bool own_number(Dwarf_Die* die, unsigned name, Dwarf_Word* value) {
-  Dwarf_Attribute attribute;
-  return dwarf_attr(die, name, &attribute) != nullptr && dwarf_formudata(&attribute, value) == 0;
 }
 
 /// The name of the file with that number in the table of the DIE's unit; null if there is none.
@@ -114,27 +93,9 @@ std::vector<DwarfInline::Call> DwarfInline::calls(uint64_t address) {
   std::vector<Call> result;
   for (uint32_t node : chain) {
     const Name& name = name_of(&nodes_[node]);
-    result.push_back({&name.function, &name.linkage, call_site(&nodes_[node].die), name.start});
+    result.push_back({&name.name.function, &name.name.linkage, call_site(&nodes_[node].die), name.start});
   }
   return result;
-}
-
-/// The linkage name on the way from a concrete function to its declaration, else the first plain name. The
-/// way may be a circle.
-DwarfInline::Name DwarfInline::function_name(Dwarf_Die die) {
-  const char* plain = nullptr;
-  for (unsigned step = 0; step < kLongestWay; step++) {
-    for (unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-      const char* linkage = own_string(&die, attribute);
-      if (linkage == nullptr) continue;
-      Name name{demangle(linkage), {}};
-      if (name.function != linkage) name.linkage = std::string(linkage).substr(0, kLongestName);
-      return name;
-    }
-    if (plain == nullptr) plain = own_string(&die, DW_AT_name);
-    if (!follow(&die, DW_AT_abstract_origin) && !follow(&die, DW_AT_specification)) break;
-  }
-  return {plain == nullptr ? std::string() : std::string(plain).substr(0, kLongestName), {}};
 }
 
 /// The place of the definition. A compiler leaves out of it what is as in the declaration, so that each part
@@ -154,8 +115,7 @@ SourceLine DwarfInline::start_of(Dwarf_Die die) {
 const DwarfInline::Name& DwarfInline::name_of(Node* node) {
   if (node->name == kNone) {
     node->name = static_cast<uint32_t>(names_.size());
-    names_.push_back(function_name(node->die));
-    names_.back().start = start_of(node->die);
+    names_.push_back({dwarf_names_.name(node->die), start_of(node->die)});
   }
   return names_[node->name];
 }

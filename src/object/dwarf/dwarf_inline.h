@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "object/dwarf/dwarf_line.h"
+#include "object/dwarf/dwarf_names.h"
 #include "object/dwarf/interval_map.h"
 
 namespace pctally {
@@ -15,8 +16,8 @@ class DwarfInline {
  public:
   /// A function around an address, and where it was called from if it was inlined there.
   struct Call {
-    const std::string* function = nullptr;  ///< demangled; empty if it has no name
-    const std::string* linkage = nullptr;   ///< the symbol; empty if that is `function`
+    const std::string* function = nullptr;  ///< as of DwarfName
+    const std::string* linkage = nullptr;   ///< as of DwarfName
     SourceLine call;
     SourceLine start;  ///< where the function is declared
   };
@@ -43,10 +44,9 @@ class DwarfInline {
   void visit(Dwarf_Die* die, uint32_t node, unsigned depth);
   uint32_t add(Dwarf_Die* die, uint32_t parent);
   struct Name {
-    std::string function, linkage;
-    SourceLine start{};
+    DwarfName name;
+    SourceLine start;
   };
-  static Name function_name(Dwarf_Die die);
   static SourceLine start_of(Dwarf_Die die);
   const Name& name_of(Node* node);
   static SourceLine call_site(Dwarf_Die* die);
@@ -55,6 +55,7 @@ class DwarfInline {
   const void* last_ = nullptr;  ///< the DIE visited last: a walk goes forward only
   std::vector<Node> nodes_;
   std::vector<Name> names_;
+  DwarfNames dwarf_names_;
   IntervalMap intervals_;
 };
 
