@@ -184,6 +184,9 @@ void TextReport::add_header() {
         what);
   else
     add("shares    {}, not of callees; ± is a 95 % confidence interval\n", own);
+  if (unsampled_beyond_chance(account) > kTolerableGap)
+    add("          of the {:.0f} % of the CPU time that was sampled; the rest may have run anything\n",
+        100 * (1 - unsampled_share(account)));
   add_hot_path();
   add("\n");
 }
