@@ -325,8 +325,10 @@ class Annotate(unittest.TestCase):
         by_line = {(os.path.basename(row["file"]), row["line"]): row for row in lines if row["function"] == caller["function"]}
         data = json.loads(annotate(caller["function"], profile, "--json").stdout)
         self.assertEqual(data["total_ticks"], caller["total_ticks"])
-        self.assertTrue(data["lines"])
-        for line in data["lines"]:
+        # A line that only holds inlined code, which the report gives to the line of that code, is no row there.
+        common = [line for line in data["lines"] if (os.path.basename(line["file"]), line["line"]) in by_line]
+        self.assertTrue(common)
+        for line in common:
             self.assertEqual(line["total_ticks"], by_line[os.path.basename(line["file"]), line["line"]]["total_ticks"], line)
         place = f"{os.path.basename(data['lines'][0]['file'])}:{data['lines'][0]['line']}"
         self.assertIn(place, annotate(place, profile).stdout, "and the line of a call is a place")
