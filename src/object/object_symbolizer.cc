@@ -3,6 +3,8 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/time_ns.h"
 #include "object/dwarf/debug_sections.h"
@@ -65,7 +67,29 @@ std::vector<std::vector<Frame>> ObjectSymbolizer::find_frames(std::span<const ui
     result[at].back().function = names[at].function;
     result[at].back().linkage = names[at].linkage;
   }
+  take_symbols_of_copies(&result);
   return result;
+}
+
+/// A function that is also inlined has one name. That of a clone is none of the function.
+void ObjectSymbolizer::take_symbols_of_copies(std::vector<std::vector<Frame>>* frames) {
+  std::map<uint64_t, NamedRange> symbols;
+  for (const std::vector<Frame>& chain : *frames)
+    for (const Frame& frame : chain)
+      if (frame.copy != 0) symbols.try_emplace(frame.copy);
+  if (symbols.empty()) return;
+  std::vector<uint64_t> starts;
+  for (const auto& [start, symbol] : symbols) starts.push_back(start);
+  std::vector<NamedRange> ranges = text().name(starts);
+  for (size_t i = 0; i < starts.size(); i++) symbols[starts[i]] = std::move(ranges[i]);
+  for (std::vector<Frame>& chain : *frames)
+    for (Frame& frame : chain) {
+      if (frame.copy == 0) continue;
+      const NamedRange& symbol = symbols[std::exchange(frame.copy, 0)];
+      if (symbol.linkage.empty() || symbol.linkage.find('.') != std::string::npos) continue;
+      frame.function = symbol.function;
+      frame.linkage = symbol.linkage;
+    }
 }
 
 TextMap& ObjectSymbolizer::text() {

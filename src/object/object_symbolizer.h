@@ -48,6 +48,7 @@ class ObjectSymbolizer : public Symbolizer {
   const ElfFile* debug_file();
   const ElfFile* other_symbols();
   void open_frames();
+  void take_symbols_of_copies(std::vector<std::vector<Frame>>* frames);
   void complain(std::string problem);
 
   std::string object_name_;

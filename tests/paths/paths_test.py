@@ -756,6 +756,28 @@ class Reports(PathsTest):
         self.assertEqual(part.stderr, "pctally: no function on a stack is called plai; only plain (known_paths) has that in its name\n")
         self.assertEqual((exact.stdout, exact.stderr), (part.stdout, ""))
 
+    def test_functions_of_one_name_stay_apart_though_one_is_only_inlined(self):
+        """The hash() of one file is inlined into its callers, that of the other has code."""
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        loop = "unsigned hash(unsigned x) { for (int i = 0; i < 400; i++) x = x * 1664525 + (x >> 16); return x; }\n"
+        for name, text in (("a.c", "static inline __attribute__((always_inline)) " + loop +
+                            "unsigned work_b(unsigned);\n__attribute__((noinline)) unsigned work_a(unsigned x) { return hash(x) + 1; }\n"
+                            "int main(void) { unsigned x = 1; for (int i = 0; i < 150000; i++) x += work_a(x) + work_b(x); return x == 0; }\n"),
+                           ("b.c", "static __attribute__((noinline)) " + loop + "unsigned work_b(unsigned x) { return hash(x) + 2; }\n")):
+            with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        subprocess.run(["cc", "-O2", "-g", "-o", "statics", "a.c", "b.c"], cwd=directory, check=True)
+        done, data = self.record([os.path.join(directory, "statics")])
+        row = next(row for row in data["rows"] if row["short"] == "hash")
+        ambiguous = subprocess.run([p.PCTALLY, "report", "--callers", "hash", done.path], capture_output=True, text=True)
+        self.assertNotEqual(ambiguous.returncode, 0)
+        self.assertIn("hash [a.c:1]", ambiguous.stderr)
+        for name, caller, ticks in (("hash [b.c:1]", "work_b", row["total_ticks"]), ("hash [a.c:1]", "work_a", None)):
+            found = p.report(done.path, "--callers", name)
+            self.assertEqual({one["function"] for one in found["callers"]}, {caller})
+            if ticks is not None:
+                self.assertEqual(found["ticks"], ticks)
+
     def test_every_table_has_totals_and_the_schema_describes_all_views(self):
         done, _ = self.record([p.program("known_paths"), "recursion", SECONDS])
         for by in ("object", "line", "program", "program,function"):

@@ -34,7 +34,7 @@ uint32_t start_line(const IndexedUnit& unit, const SourceLine& start, const std:
 Frame frame_at(const IndexedUnit& unit, const DwarfInline::Call& call, const SourceLine& place) {
   std::string file = source_path(unit.directory, place.file);
   const uint32_t start = start_line(unit, call.start, file);
-  return {*call.function, std::move(file), place.line, *call.linkage, start};
+  return {*call.function, std::move(file), place.line, *call.linkage, start, call.copy};
 }
 
 /// The line table knows where the innermost function is; where each further one is, the call in it says. Not

@@ -196,6 +196,8 @@ TEST(Frames, FunctionsWithoutALinkageNameHaveTheirScopes) {
         "deep::visit(int)::" + two + "::operator()"})
     EXPECT_THAT(innermost, testing::Contains(method + arguments));
   EXPECT_THAT(innermost, testing::Contains("plain"));  // extern "C", in a namespace
+  // That has code of its own, which has a symbol.
+  EXPECT_THAT(innermost, testing::Contains("(anonymous namespace)::both(int)"));
 }
 
 /// Parts that dwz has moved to a file are found beside the program, wherever this process runs.

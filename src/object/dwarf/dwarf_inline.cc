@@ -93,7 +93,8 @@ std::vector<DwarfInline::Call> DwarfInline::calls(uint64_t address) {
   std::vector<Call> result;
   for (uint32_t node : chain) {
     const Name& name = name_of(&nodes_[node]);
-    result.push_back({&name.name.function, &name.name.linkage, call_site(&nodes_[node].die), name.start});
+    result.push_back(
+        {&name.name.function, &name.name.linkage, call_site(&nodes_[node].die), name.start, name.copy});
   }
   return result;
 }
@@ -115,9 +116,28 @@ SourceLine DwarfInline::start_of(Dwarf_Die die) {
 const DwarfInline::Name& DwarfInline::name_of(Node* node) {
   if (node->name == kNone) {
     node->name = static_cast<uint32_t>(names_.size());
-    names_.push_back({dwarf_names_.name(node->die), start_of(node->die)});
+    Name name{dwarf_names_.name(node->die), start_of(node->die)};
+    if (name.name.is_local && node->parent != kNone) name.copy = copy_of(*node);
+    names_.push_back(std::move(name));
   }
   return names_[node->name];
+}
+
+/// Inlined code and the function's own come from one DIE, which has no code.
+uint64_t DwarfInline::copy_of(const Node& node) {
+  Dwarf_Die origin;
+  Dwarf_Addr base = 0, start = 0, end = 0;
+  for (size_t i = copies_known_ ? nodes_.size() : 0; i < nodes_.size(); ++i) {
+    origin = nodes_[i].die;
+    if (nodes_[i].parent == kNone && dwarf_ranges(&origin, 0, &base, &start, &end) > 0 &&
+        follow(&origin, DW_AT_abstract_origin))
+      copies_.emplace(origin.addr, start);
+  }
+  copies_known_ = true;
+  origin = node.die;
+  if (!follow(&origin, DW_AT_abstract_origin)) return 0;
+  const auto found = copies_.find(origin.addr);
+  return found == copies_.end() ? 0 : found->second;
 }
 
 SourceLine DwarfInline::call_site(Dwarf_Die* die) {

@@ -4,6 +4,7 @@
 #include <elfutils/libdw.h>
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "object/dwarf/dwarf_line.h"
@@ -19,7 +20,8 @@ class DwarfInline {
     const std::string* function = nullptr;  ///< as of DwarfName
     const std::string* linkage = nullptr;   ///< as of DwarfName
     SourceLine call;
-    SourceLine start;  ///< where the function is declared
+    SourceLine start;   ///< where the function is declared
+    uint64_t copy = 0;  ///< of one that is_local and inlined here: where its own code is; 0: it may have none
   };
 
   /// Walks the unit. Ranges outside `text` are ignored.
@@ -46,9 +48,11 @@ class DwarfInline {
   struct Name {
     DwarfName name;
     SourceLine start;
+    uint64_t copy = 0;
   };
   static SourceLine start_of(Dwarf_Die die);
   const Name& name_of(Node* node);
+  uint64_t copy_of(const Node& node);
   static SourceLine call_site(Dwarf_Die* die);
 
   AddressRange text_;
@@ -56,6 +60,8 @@ class DwarfInline {
   std::vector<Node> nodes_;
   std::vector<Name> names_;
   DwarfNames dwarf_names_;
+  std::unordered_map<const void*, uint64_t> copies_;  ///< starts of functions, by the DIE they come from
+  bool copies_known_ = false;
   IntervalMap intervals_;
 };
 

@@ -98,8 +98,8 @@ DwarfName DwarfNames::name(const Dwarf_Die& function, unsigned functions_around)
   const std::string bare = std::string(plain).substr(0, kLongestName);
   if (external || !is_cpp(function)) return {bare, {}};
   const std::string scopes = scopes_of(die, bare, functions_around);
-  if (scopes.empty()) return {bare, {}};
-  return {(scopes + bare).substr(0, kLongestName), bare};
+  if (scopes.empty()) return {bare, {}, true};
+  return {(scopes + bare).substr(0, kLongestName), bare, true};
 }
 
 /// Each with "::" behind it.

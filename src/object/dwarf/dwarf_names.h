@@ -10,8 +10,9 @@
 namespace pctally {
 
 struct DwarfName {
-  std::string function;  ///< demangled, or with its scopes in front; empty if it has no name
-  std::string linkage;   ///< the symbol, or the bare name behind the scopes; empty if that is `function`
+  std::string function;   ///< demangled, or with its scopes in front; empty if it has no name
+  std::string linkage;    ///< the symbol, or the bare name behind the scopes; empty if that is `function`
+  bool is_local = false;  ///< of C++, without a linkage name: its symbol, if it has one, is not known
 };
 
 /// Of functions of units of one file, while libdw keeps it open. Not thread-safe.

@@ -11,7 +11,12 @@ struct Second {
   [[gnu::always_inline]] void run(int x) const { sink = x + 1; }
 };
 
+// Inlined, and with code of its own.
+[[gnu::always_inline]] inline void both(int x) { sink = x + 6; }
+
 }  // namespace
+
+void (*volatile pointer)(int) = both;
 
 namespace deep {
 
@@ -26,6 +31,7 @@ extern "C" [[gnu::always_inline]] inline void plain(int x) { sink = x + 2; }
   First().run(x);
   Second().run(x);
   plain(x);
+  both(x);
   Local().run(x);
   one(x);
   two(x);

@@ -15,7 +15,7 @@ FunctionList::FunctionList(const Report& report, NameStyle names) : names_(names
     if (entry.name == entry.full) entry.full.clear();
     entries_.push_back(std::move(entry));
     rows_.try_emplace({row.object, row.function, row.address}, number);
-    by_name_.try_emplace({row.object, row.function}, number);
+    by_name_.try_emplace({row.object, row.function, {}}, number);
   }
 }
 
@@ -24,14 +24,15 @@ int64_t FunctionList::number(const HotFunction& function) const {
   const auto row = rows_.find({function.object, function.range.function, address});
   if (row != rows_.end()) return row->second;
   // A JIT's functions of one name are one row, without an address.
-  return by_name_.at({function.object, function.range.function});
+  return by_name_.at({function.object, function.range.function, {}});
 }
 
 int64_t FunctionList::number(const StackFrame& frame) {
   const auto row = rows_.find({frame.object, frame.function, frame.address});
   if (frame.address != 0 && row != rows_.end()) return row->second;
-  const auto [known, fresh] =
-      by_name_.try_emplace({frame.object, frame.function}, static_cast<int64_t>(entries_.size()));
+  const auto [known, fresh] = by_name_.try_emplace(
+      {frame.object, frame.function, frame.address == 0 ? frame.declared : std::string()},
+      static_cast<int64_t>(entries_.size()));
   if (!fresh) {
     Entry& entry = entries_[static_cast<size_t>(known->second)];
     if (entry.file.empty()) entry.file = frame.file;  // of a call in it

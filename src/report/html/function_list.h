@@ -40,7 +40,8 @@ class FunctionList {
   NameStyle names_;
   std::vector<Entry> entries_;
   std::map<Key, int64_t> rows_;
-  std::map<std::pair<std::string, std::string>, int64_t> by_name_;  ///< object, function
+  /// Object, function, and where it is declared: empty, but of one that only has a namesake in the table.
+  std::map<std::tuple<std::string, std::string, std::string>, int64_t> by_name_;
 };
 
 }  // namespace pctally

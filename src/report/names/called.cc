@@ -20,7 +20,7 @@ Called called_by_form(std::string_view name, std::string_view text, Called equal
 
 Called called_by(const std::string& full, const std::string& linkage, const std::string& shown,
                  std::string_view text) {
-  if (full == text || linkage == text) return Called::kInFull;
+  if (full == text || (linkage == text && is_symbol(full, linkage))) return Called::kInFull;
   if (shown == text) return Called::kAsShown;
   Called best = called_by_form(short_function_name(full, linkage), text, Called::kBare, Called::kInPart);
   const auto add = [&](std::string_view name) {

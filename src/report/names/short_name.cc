@@ -299,6 +299,12 @@ std::string short_c_name(std::string_view name, NameDetail detail) {
   return without_clone_suffix(std::string(name));
 }
 
+bool is_symbol(std::string_view full, std::string_view linkage) {
+  if (!full.ends_with(linkage)) return true;
+  full.remove_suffix(linkage.size());
+  return !full.ends_with("::");
+}
+
 std::string short_function_name(std::string_view full, std::string_view linkage, NameDetail detail) {
   if (!linkage.empty() || is_plain_template(full)) return short_name(full, detail);
   const std::string_view method = detail == NameDetail::kFull ? std::string_view() : java_method(full);

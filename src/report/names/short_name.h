@@ -24,6 +24,9 @@ std::string short_name(std::string_view full, NameDetail detail = NameDetail::kB
 /// A name that was not mangled, as C has them: kBare is without clone suffixes, all else the name as it is.
 std::string short_c_name(std::string_view name, NameDetail detail = NameDetail::kBare);
 
+/// Whether `linkage` is a symbol: of inlined functions it may be the last part of the full name.
+bool is_symbol(std::string_view full, std::string_view linkage);
+
 /// The short name of a function of symbols or debug information: `linkage` is its symbol, empty if
 /// that is `full`.
 std::string short_function_name(std::string_view full, std::string_view linkage,

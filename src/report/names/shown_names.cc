@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -27,7 +28,7 @@ class LookAlikes {
       const NameDetail detail = least_detail(fulls);
       for (size_t index : members_) (*names)[index] = at_level(functions[index], detail);
     }
-    add_addresses(functions, names);
+    add_places(functions, names);
   }
 
  private:
@@ -44,14 +45,33 @@ class LookAlikes {
     return NameDetail::kFull;
   }
 
-  /// Functions with the same full name show where they start, if that is known.
-  void add_addresses(std::span<const FunctionName> functions, std::vector<std::string>* names) const {
-    std::map<std::string_view, std::set<uint64_t>> starts;
-    for (size_t index : members_)
-      if (functions[index].address != 0) starts[functions[index].full].insert(functions[index].address);
-    for (size_t index : members_)
-      if (functions[index].address != 0 && starts[functions[index].full].size() > 1)
+  struct Namesakes {
+    std::set<uint64_t> starts;
+    std::set<std::string_view> declared;
+  };
+
+  /// Functions with the same full name show where they start, if that is known, or are declared.
+  void add_places(std::span<const FunctionName> functions, std::vector<std::string>* names) const {
+    std::map<std::string_view, Namesakes> of;
+    for (size_t index : members_) {
+      const FunctionName& function = functions[index];
+      if (function.address != 0) of[function.full].starts.insert(function.address);
+      if (!function.declared.empty()) of[function.full].declared.insert(function.declared);
+    }
+    for (size_t index : members_) {
+      const auto& [starts, declared] = of[functions[index].full];
+      if (functions[index].address != 0 && starts.size() > 1)
         (*names)[index] += fmt::format(" [0x{:x}]", functions[index].address);
+      else if (!functions[index].declared.empty() && declared.size() > 1)
+        (*names)[index] += fmt::format(" [{}]", shortest_place(functions[index].declared, declared));
+    }
+  }
+
+  /// "a.c:2", or the whole path where another one of these ends so.
+  static std::string_view shortest_place(std::string_view place, const std::set<std::string_view>& all) {
+    const std::string_view end = place.substr(place.rfind('/') + 1);
+    const auto ends_so = [end](std::string_view other) { return other.substr(other.rfind('/') + 1) == end; };
+    return std::ranges::count_if(all, ends_so) > 1 ? place : end;
   }
 
   std::vector<size_t> members_;
@@ -90,7 +110,7 @@ std::vector<bool> are_in_several_objects(std::span<const FunctionName> functions
 std::string shown_name(NameStyle style, const std::string& short_name, const std::string& full,
                        const std::string& linkage) {
   if (style == NameStyle::kShort && !short_name.empty()) return short_name;
-  return style == NameStyle::kLinkage && !linkage.empty() ? linkage : full;
+  return style == NameStyle::kLinkage && !linkage.empty() && is_symbol(full, linkage) ? linkage : full;
 }
 
 }  // namespace pctally

@@ -24,6 +24,7 @@ struct FunctionName {
   std::string_view linkage;  ///< the symbol; empty if it is `full`
   std::string_view object;   ///< or what else stands beside the name, and so tells functions apart by itself
   uint64_t address = 0;      ///< of the function; 0: not known. Two of one full name are two functions.
+  std::string_view declared{};  ///< file and line; empty: not known. The same holds.
 };
 
 /// One short name each. Functions of one object get the same name only if they are the same.

@@ -31,6 +31,15 @@ TEST(ShortNames, OfOneFullNameTheAddressTellsThemApart) {
               ElementsAre("help [0x10]", "help [0x20]", "main"));
 }
 
+TEST(ShortNames, OfOneFullNameTheDeclarationTellsThemApart) {
+  EXPECT_THAT(shown({{"hash", "", "a", 0, "/src/a.c:2"}, {"hash", "", "a", 0x20, "/src/b.c:2"}}),
+              ElementsAre("hash [a.c:2]", "hash [b.c:2]"));
+  EXPECT_THAT(shown({{"hash", "", "a", 0, "/src/a.c:2"}, {"hash", "", "a", 0, "/lib/a.c:2"}}),
+              ElementsAre("hash [/src/a.c:2]", "hash [/lib/a.c:2]"));
+  EXPECT_THAT(shown({{"hash", "", "a", 0x10, "a.c:2"}, {"hash", "", "a", 0x20, "b.c:2"}}),
+              ElementsAre("hash [0x10]", "hash [0x20]"));
+}
+
 TEST(ShortNames, TheSameFunctionTwiceIsNoLookAlike) {
   EXPECT_THAT(shown({{"put(int)", "_Z3puti", "a", 0}, {"put(int)", "_Z3puti", "a", 0}}),
               ElementsAre("put", "put"));
@@ -48,6 +57,8 @@ TEST(ShownName, ByStyle) {
   EXPECT_EQ(shown_name(NameStyle::kLinkage, brief, full, linkage), linkage);
   EXPECT_EQ(shown_name(NameStyle::kLinkage, brief, full, none), full);
   EXPECT_EQ(shown_name(NameStyle::kShort, none, full, none), full);
+  EXPECT_EQ(shown_name(NameStyle::kLinkage, brief, "main::{lambda:18}::operator()", "operator()"),
+            "main::{lambda:18}::operator()");  // which has no symbol
   EXPECT_EQ(name_style_of("full"), NameStyle::kFull);
   EXPECT_EQ(name_style_of("linkage"), NameStyle::kLinkage);
   EXPECT_EQ(name_style_of("short"), NameStyle::kShort);

@@ -20,13 +20,11 @@ class CallCycles {
   [[nodiscard]] bool may_return(const StackFrame& caller, const StackFrame& callee) const;
 
  private:
-  using Function = std::tuple<std::string, std::string, uint64_t>;  // function_of()
-
   uint32_t number_of(const NamedPaths& paths, const StackFrame& frame);
   void add_calls(const NamedPaths& paths);
 
   bool all_known_;
-  std::map<Function, uint32_t> numbers_;
+  std::map<StackFunction, uint32_t> numbers_;
   std::vector<std::vector<uint32_t>> callees_;
   std::vector<uint32_t> cycles_;  ///< of each number
 };

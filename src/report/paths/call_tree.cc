@@ -57,7 +57,7 @@ class TreeBuilder {
   }
 
   std::vector<Node> nodes_;
-  std::map<std::tuple<std::string, std::string, uint64_t>, uint32_t> names_;
+  std::map<StackFunction, uint32_t> names_;
   std::unordered_map<uint64_t, uint32_t> known_;
 };
 

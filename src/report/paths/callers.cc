@@ -14,8 +14,8 @@ namespace pctally {
 namespace {
 
 /// A caller with its place, or a callee without one.
-using Side =
-    std::tuple<std::string, std::string, uint64_t, std::string, uint32_t>;  // function_of(), file, line
+using Side = std::tuple<std::string, std::string, uint64_t, std::string, std::string,
+                        uint32_t>;  // function_of(), file, line
 
 Side side_of(const StackFrame& frame) {
   return std::tuple_cat(function_of(frame), std::tie(frame.file, frame.line));
@@ -379,7 +379,7 @@ std::string_view without_object(const StackFrame& frame, std::string_view text) 
 
 /// Every function on the paths.
 std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text) {
-  std::map<std::tuple<std::string, std::string, uint64_t>, Match> found;
+  std::map<StackFunction, Match> found;
   const auto add = [&](const StackFrame& frame, uint64_t ticks) {
     const auto [entry, fresh] = found.try_emplace(function_of(frame));
     Match& match = entry->second;

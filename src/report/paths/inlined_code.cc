@@ -49,13 +49,17 @@ class InlinedCodeFinder {
     const Function function{executable, symbol.start};
     own_[function].all += ticks;
     if (frames.size() < 2) return;
-    frames.front().line = 0;  // of the place that ran; the others' are of calls
-    frames.front().file.clear();
     InlinedChain chain;
     for (const Frame& frame : frames) chain.emplace_back(frame.function, frame.file, frame.line);
+    std::get<1>(chain.front()).clear();  // of the place that ran; the others' are of calls
+    std::get<2>(chain.front()) = 0;
     const auto [entry, fresh] = found_.try_emplace({function, std::move(chain)});
     InlinedCode& code = entry->second;
-    if (fresh) code.frames = stack_frames(profile_, executable, std::move(symbol), std::move(frames), names_);
+    if (fresh) {
+      code.frames = stack_frames(profile_, executable, std::move(symbol), std::move(frames), names_);
+      code.frames.back().file.clear();
+      code.frames.back().line = 0;
+    }
     code.low = code.high += ticks;
   }
 

@@ -43,7 +43,7 @@ class InlinedTicks {
   }
 
  private:
-  using Key = std::tuple<std::string, std::string, uint64_t>;
+  using Key = StackFunction;
   static Key key_of(const StackFrame& frame) { return function_of(frame); }
 
   [[nodiscard]] uint64_t in_both() const {

@@ -92,7 +92,7 @@ NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail
   if (detail == Detail::kInlinedCode && !profile.paths.one_frame)
     std::ranges::move(find_inlined_code(profile, names), std::back_inserter(inlined_code_));
   below_ = ticks_below(tree_);
-  keep_addresses_that_distinguish();
+  tell_namesakes_apart(names);
   name_functions();
   if (!plane_.empty() || without_path_.any()) add_known(profile, names);
 }
@@ -100,15 +100,6 @@ NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail
 StackFrame NamedPaths::unknown_caller() const {
   StackFrame frame;
   frame.function = unread_ticks(profile_.paths.context) != 0 ? cut_name(PathEnd::kInterrupted) : kNoPath;
-  return frame;
-}
-
-StackFrame NamedPaths::function(std::string object, std::string full, uint64_t address) const {
-  const auto starts = starts_.find({object, full});
-  StackFrame frame;
-  frame.object = std::move(object);
-  frame.function = std::move(full);
-  if (starts != starts_.end() && starts->second.size() > 1) frame.address = address;
   return frame;
 }
 
@@ -120,23 +111,28 @@ void NamedPaths::for_each_frame(Visit&& visit) {
     for (StackFrame& frame : code.frames) visit(frame);
 }
 
-/// A function whose name is its own may be inlined, too, and is the same function there.
-void NamedPaths::keep_addresses_that_distinguish() {
-  for_each_frame([this](const StackFrame& frame) {
-    if (frame.address != 0) starts_[{frame.object, frame.function}].insert(frame.address);
-  });
-  for_each_frame([this](StackFrame& frame) {
-    if (frame.address != 0 && starts_.at({frame.object, frame.function}).size() == 1) frame.address = 0;
-  });
+/// A function whose name is its own may be inlined, too, and is the same function there. Where that is not
+/// certain, the lines say it of functions that ran.
+void NamedPaths::tell_namesakes_apart(ObjectNames& names) {
+  for_each_frame([this](const StackFrame& frame) { namesakes_.add(frame); });
+  for (const auto& [place, executable, position] : without_lines_)
+    for (StackFrame& frame : places_[place]) {
+      if (!namesakes_.lacks_declaration(frame)) continue;
+      const std::vector<Frame> source = names.symbolizer(executable).frames({&position, 1}).front();
+      if (!source.empty()) frame.declared = declaration_of(source.back());
+      namesakes_.add(frame);
+    }
+  for_each_frame([this](StackFrame& frame) { namesakes_.keep_what_distinguishes(&frame); });
 }
 
 void NamedPaths::name_functions() {
-  std::map<std::tuple<std::string_view, std::string_view, uint64_t>, size_t> numbers;
+  std::map<StackFunction, size_t> numbers;
   std::vector<FunctionName> functions;
   std::vector<bool> in_tables;
   const auto number = [&](const StackFrame& frame) {
     const auto [entry, fresh] = numbers.try_emplace(function_of(frame), functions.size());
-    if (fresh) functions.push_back({frame.function, frame.linkage, frame.object, frame.address});
+    if (fresh)
+      functions.push_back({frame.function, frame.linkage, frame.object, frame.address, frame.declared});
     in_tables.resize(functions.size());
     if (!frame.inlined) in_tables[entry->second] = true;
     return entry->second;
@@ -171,6 +167,7 @@ void NamedPaths::place_innermost(const Profile& profile, ObjectNames& names) {
     const InnermostNames::Name* name = names.innermost().find(tree_[i]);
     if (name == nullptr) continue;
     place_[i] = add_place(frame_of(profile, tree_[i].executable, name->range, names));
+    without_lines_.push_back({place_[i], tree_[i].executable, name->range.start});
     if (name->several) shared[{tree_[i].executable, tree_[i].position}] += tree_[i].self;
   }
   for (const auto& [start, ticks] : shared)
@@ -291,8 +288,10 @@ void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>
   std::vector<std::vector<Frame>> source;
   if (lines) source = symbolizer.frames(positions);
   source.resize(positions.size());
-  for (size_t i = 0; i < positions.size(); ++i)
+  for (size_t i = 0; i < positions.size(); ++i) {
+    if (!lines) without_lines_.push_back({static_cast<uint32_t>(places_.size()), executable, positions[i]});
     places_.push_back(stack_frames(profile_, executable, std::move(ranges[i]), std::move(source[i]), names));
+  }
 }
 
 }  // namespace pctally

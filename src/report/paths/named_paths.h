@@ -2,7 +2,6 @@
 // The first nodes are the profile's.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "report/path_totals.h"
 #include "report/paths/inlined_code.h"
 #include "report/paths/innermost_parts.h"
+#include "report/paths/namesakes.h"
 
 namespace pctally {
 
@@ -49,7 +49,9 @@ class NamedPaths {
   /// Ticks without a place, which no node has.
   [[nodiscard]] uint64_t lost() const { return profile_.ledger.lost; }
   /// A function of a table, as its frames are. `address`: 0 if unknown.
-  [[nodiscard]] StackFrame function(std::string object, std::string full, uint64_t address) const;
+  [[nodiscard]] StackFrame function(std::string object, std::string full, uint64_t address) const {
+    return namesakes_.function(std::move(object), std::move(full), address);
+  }
 
   /// Whether a path that begins another way than those before may have found no room at all.
   [[nodiscard]] bool is_first_come() const { return profile_.paths.first_come; }
@@ -72,7 +74,11 @@ class NamedPaths {
  private:
   using Positions = std::map<std::pair<uint32_t, bool>, std::vector<uint64_t>>;
   using Places = std::map<std::tuple<uint32_t, uint64_t, bool>, uint32_t>;
-  using Starts = std::map<std::pair<std::string, std::string>, std::set<uint64_t>>;
+  /// The code of a place whose lines were not read.
+  struct CodeOfPlace {
+    uint32_t place = 0, executable = 0;
+    uint64_t position = 0;
+  };
 
   void add_places(const Profile& profile, ObjectNames& names, bool lines);
   void place_innermost(const Profile& profile, ObjectNames& names);
@@ -87,7 +93,7 @@ class NamedPaths {
   template <class Visit>
   void for_each_frame(Visit&& visit);
   void split_leaves(const Profile& profile, ObjectNames& names, InnermostTicks which);
-  void keep_addresses_that_distinguish();
+  void tell_namesakes_apart(ObjectNames& names);
   void name_functions();
   KnownTicks& known_of(const std::string& object, const std::string& full, uint64_t address);
   void add_known(const Profile& profile, ObjectNames& names);
@@ -100,9 +106,10 @@ class NamedPaths {
   std::vector<uint32_t> place_, plane_place_;    ///< of each node
   std::vector<bool> inexact_;
   std::vector<InlinedCode> inlined_code_;
-  Starts starts_;  ///< of each object and full name
+  std::vector<CodeOfPlace> without_lines_;  ///< first bytes of functions that ran
+  Namesakes namesakes_;
   std::vector<uint64_t> below_;
-  std::map<std::tuple<std::string, std::string, uint64_t>, KnownTicks> known_;  ///< by function_of()
+  std::map<StackFunction, KnownTicks> known_;
 };
 
 }  // namespace pctally

@@ -2,7 +2,24 @@
 
 #include <fmt/format.h>
 
+#include "report/names/own_files.h"
+
 namespace pctally {
+
+namespace {
+
+/// Whether several units may have functions of that name: static ones, and those in anonymous namespaces.
+bool may_be_of_one_unit(const Frame& frame) {
+  return frame.linkage.starts_with("_ZL") || frame.linkage.find("_GLOBAL__N_") != std::string::npos ||
+         !frame.linkage.starts_with("_Z");
+}
+
+}  // namespace
+
+std::string declaration_of(const Frame& frame) {
+  if (frame.start_line == 0 || frame.file.empty() || !may_be_of_one_unit(frame)) return {};
+  return fmt::format("{}:{}", normal_path(frame.file), frame.start_line);
+}
 
 std::string shown_name(NameStyle style, const StackFrame& frame) {
   return shown_name(style, frame.short_name, frame.function, frame.linkage);
@@ -22,9 +39,11 @@ std::vector<StackFrame> stack_frames(const Profile& profile, uint32_t executable
   std::vector<StackFrame> frames;
   for (size_t k = inlined.size(); k-- > 0;) {
     Frame& frame = inlined[k];
+    std::string declared = declaration_of(frame);
     frames.push_back({std::move(frame.function), std::move(frame.linkage), names.shown(executable),
                       std::move(frame.file), frame.line, k + 1 != inlined.size()});
     frames.back().start_line = frame.start_line;
+    frames.back().declared = std::move(declared);
   }
   frames.front().address = address;
   return frames;

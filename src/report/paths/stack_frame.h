@@ -18,16 +18,19 @@ struct StackFrame {
   std::string file;  ///< of the call, or, of the innermost frame, empty
   uint32_t line = 0;
   bool inlined = false;
-  std::string short_name{};         ///< as of short_names() for all functions of the paths
-  std::string table_name{};         ///< its short name in a table, which has no inlined ones; empty: the same
-  uint64_t address = 0;             ///< where it starts, if its object has several functions of its full name
+  std::string short_name{};  ///< as of short_names() for all functions of the paths
+  std::string table_name{};  ///< its short name in a table, which has no inlined ones; empty: the same
+  uint64_t address = 0;      ///< where it starts, if its object has several functions of its full name
+  std::string
+      declared{};  ///< the file and line that declare it, where inlined functions of its full name differ
   bool in_several_objects = false;  ///< a function of another object is called the same
   uint32_t start_line = 0;          ///< as of Frame
 };
 
-/// What tells one frame's function from another's.
+/// What tells one frame's function from another's: object, full name, address, declaration.
+using StackFunction = std::tuple<std::string, std::string, uint64_t, std::string>;
 inline auto function_of(const StackFrame& frame) {
-  return std::tie(frame.object, frame.function, frame.address);
+  return std::tie(frame.object, frame.function, frame.address, frame.declared);
 }
 
 /// The frame's name, for where its object stands beside it.
@@ -41,6 +44,10 @@ std::string name_with_object(NameStyle style, const StackFrame& frame);
 /// may be empty.
 std::vector<StackFrame> stack_frames(const Profile& profile, uint32_t executable, NamedRange symbol,
                                      std::vector<Frame> inlined, ObjectNames& names);
+
+/// File and line that declare the function; empty if they are not known, or if no other function of the
+/// object can have its name.
+std::string declaration_of(const Frame& frame);
 
 /// Where the function starts, as in the table of functions: 0 for code made at run time, for a JIT compiles
 /// one function many times.
