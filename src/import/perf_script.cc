@@ -47,6 +47,7 @@ class PerfScriptReader {
   uint64_t samples_ = 0, amounts_ = 0;
   uint64_t lost_ = 0;  ///< samples
   uint64_t throttled_ = 0;
+  bool sees_kernel_ = false;
   bool have_ends_ = false;  ///< behind samples: blank lines, or ends_stack()
   std::string_view last_;   ///< line of a sample
   size_t other_line_ = 0;   ///< number of the last line that is not indented and no sample; 0: none
@@ -99,6 +100,7 @@ Result<void> PerfScriptReader::begin(const SampleLine& sample) {
   if (has_periods_.value_or(sample.period.has_value()) != sample.period.has_value())
     return fail(EINVAL, "line %zu: some samples have a period and some have none", lines_.number());
   has_periods_ = sample.period.has_value();
+  sees_kernel_ = sees_kernel_ || !sample.user_code;
   if (sample.period) period_ = period_.value_or(*sample.period) == *sample.period ? *sample.period : 0;
   sample_ = sample;
   other_line_ = 0;
@@ -204,7 +206,9 @@ Result<Profile> PerfScriptReader::run() {
   finish();
   add_lost();
   profile.throttled = throttled_;
-  return sum_.take(unit(), std::move(profile));
+  Result<Profile> whole = sum_.take(unit(), std::move(profile));
+  if (whole) whole->kernel_observed = sees_kernel_;
+  return whole;
 }
 
 /// A sample's first line without its name, time or event, and its first frame below.

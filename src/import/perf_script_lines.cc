@@ -21,11 +21,22 @@ bool is_pid(std::string_view word, int32_t* pid) {
   return true;
 }
 
+bool are_modifiers(std::string_view text) { return text.find_first_not_of("ukhGHpPSDIWeb") == kNone; }
+
 /// "cpu-clock:u" is cpu-clock. A tracepoint keeps its colon.
 std::string_view without_modifiers(std::string_view event) {
   const size_t colon = event.rfind(':');
-  const bool modifier = colon != kNone && event.substr(colon + 1).find_first_not_of("ukhGHpPSDIWeb") == kNone;
-  return modifier ? event.substr(0, colon) : event;
+  return colon != kNone && are_modifiers(event.substr(colon + 1)) ? event.substr(0, colon) : event;
+}
+
+/// "cycles:u:", "cpu_core/cycles/Pu:" and "cpu_atom/cycles:u/:". perf adds the u where a plain user may not
+/// count in the kernel.
+bool is_of_user_code(std::string_view word) {
+  word.remove_suffix(1);
+  if (word.ends_with('/')) word.remove_suffix(1);
+  const size_t mark = word.find_last_of(":/");
+  if (mark == kNone || !are_modifiers(word.substr(mark + 1))) return false;
+  return word.find('u', mark) != kNone && word.find('k', mark) == kNone;
 }
 
 /// perf opens an event once for each kind of core of a hybrid CPU: "cpu_core/cycles/P:",
@@ -154,6 +165,7 @@ bool take_event(std::string_view* text, SampleLine* sample) {
   }
   if (event.size() < 2 || !event.ends_with(':')) return false;
   sample->event = event_of(event);
+  sample->user_code = is_of_user_code(event);
   return true;
 }
 

@@ -19,6 +19,7 @@ struct SampleLine {
   std::string_view comm, event, rest;
   int32_t pid = 0;
   std::optional<uint64_t> period;
+  bool user_code = false;  ///< the event does not count in the kernel: "cycles:u"
 };
 
 std::optional<SampleLine> parse_sample(std::string_view line);

@@ -165,6 +165,17 @@ TEST(ImportPerfScript, TheCoresOfAHybridCpuHaveOneEvent) {
   EXPECT_EQ(read.amounts(), (Sums{{"f", 30}}));
 }
 
+// perf adds the u for a plain user: then kernel code is not missing in the program, it was not sampled.
+TEST(ImportPerfScript, EventsOfUserCodeDoNotSeeTheKernel) {
+  const auto sample = [](const std::string& event) { return "p 7 1.5: 100 " + event + ": \n\t1 f (/x)\n\n"; };
+  for (const char* event :
+       {"cpu-clock:u", "cycles:uhpppH", "cpu_core/cycles/Pu", "cpu_atom/cycles:u/", "cpu/event=0x3c/u"})
+    EXPECT_FALSE(Imported(sample(event)).profile.kernel_observed) << event;
+  for (const char* event : {"cpu-clock", "cycles:ppp", "cycles:uk", "cpu_core/cycles/", "bus", "sched:run_u"})
+    EXPECT_TRUE(Imported(sample(event)).profile.kernel_observed) << event;
+  EXPECT_TRUE(Imported(sample("cycles:u") + sample("cycles")).profile.kernel_observed);
+}
+
 TEST(ImportPerfScript, TextWithoutNameTimeOrEventIsRefusedByName) {
   const char* refused =
       "it lacks names, times or events; perf script -F comm,pid,tid,time,period,event,ip,sym,dso prints them";

@@ -12,9 +12,19 @@ bool is_kernel(const Profile& profile, uint32_t executable) {
   return profile.executables[executable].kind == ExecutableKind::kKernel;
 }
 
-KernelCode of_one_run(const ProfileRun& run) {
+bool has_kernel_code(const Profile& profile) {
+  return std::ranges::any_of(profile.positions, [&profile](const WeightedPosition& position) {
+    return is_kernel(profile, position.executable);
+  });
+}
+
+/// `has_rows`: of kernel code. SIGPROF finds kernel time in its callers; files of pprof and folded stacks do
+/// not say what made them.
+KernelCode of_one_run(const ProfileRun& run, bool has_rows) {
   if (!run.kernel_observed) return KernelCode::kUnseen;
-  return run.engine == "timer" ? KernelCode::kInCaller : KernelCode::kApart;
+  if (run.engine == "timer" || run.engine == "gperftools") return KernelCode::kInCaller;
+  const bool unknown = (run.engine == "pprof" || run.engine == "folded") && !has_rows;
+  return unknown ? KernelCode::kUnknown : KernelCode::kApart;
 }
 
 bool has_rows_of_it(KernelCode where) { return where == KernelCode::kApart || where == KernelCode::kPartly; }
@@ -34,15 +44,18 @@ void keep_part(double part, TickLedger* ledger) {
 }  // namespace
 
 KernelCode kernel_code_of(const Profile& profile) {
-  if (profile.runs.empty()) return of_one_run(profile);
-  const auto any = [&profile](KernelCode where) {
-    return std::ranges::any_of(profile.runs,
-                               [where](const ProfileRun& run) { return of_one_run(run) == where; });
+  if (profile.runs.empty()) return of_one_run(profile, has_kernel_code(profile));
+  // A sum has no kernel code of an imported profile: merge refuses what has names.
+  const auto runs_with = [&profile](KernelCode where) {
+    return std::ranges::count_if(profile.runs,
+                                 [where](const ProfileRun& run) { return of_one_run(run, false) == where; });
   };
-  const bool unseen = any(KernelCode::kUnseen), apart = any(KernelCode::kApart);
-  if (any(KernelCode::kInCaller)) return unseen || apart ? KernelCode::kMixed : KernelCode::kInCaller;
-  if (!unseen) return KernelCode::kApart;
-  return apart ? KernelCode::kPartly : KernelCode::kUnseen;
+  const auto all = std::ssize(profile.runs);
+  for (const KernelCode where : {KernelCode::kInCaller, KernelCode::kUnknown})
+    if (const auto runs = runs_with(where); runs != 0) return runs == all ? where : KernelCode::kMixed;
+  const auto unseen = runs_with(KernelCode::kUnseen);
+  if (unseen == 0) return KernelCode::kApart;
+  return unseen == all ? KernelCode::kUnseen : KernelCode::kPartly;
 }
 
 bool can_leave_kernel_out(const Profile& profile) {

@@ -21,7 +21,8 @@ enum class KernelCode {
   kInCaller,  ///< in the user code that called it
   kApart,     ///< in rows of its own
   kPartly,    ///< in rows of its own, but for some of the runs it sums up, which do not see it
-  kMixed,     ///< of some of the runs it sums up in the user code that called it
+  kMixed,     ///< of some of the runs it sums up in the user code that called it, or not known
+  kUnknown,   ///< another tool's file has no row of it and does not say why
 };
 
 KernelCode kernel_code_of(const Profile& profile);

@@ -68,6 +68,8 @@ const char* where_kernel_code_is(KernelCode where) {
       return "sums up runs that see kernel code and others";
     case KernelCode::kMixed:
       return "sums up runs that have kernel code in other rows";
+    case KernelCode::kUnknown:
+      return "does not say where its kernel code is";
     default:
       return "has rows of kernel code";
   }

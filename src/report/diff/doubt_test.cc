@@ -58,10 +58,11 @@ TEST(Doubt, IsAThrottledProfile) {
 
 // It says the period that was asked for; ticks may come more rarely.
 TEST(Doubt, IsGperftoolsBelowTheKernelsTickBesideAnother) {
-  Profile fast = run_with(1000), slow = fast;
+  Profile fast = run_with(1000), slow = fast, timer = fast;
+  timer.engine = "timer";  // kernel code is in the same rows
   fast.engine = slow.engine = "gperftools";
   slow.period_ns = slow.period_asked_ns = 10000000;
-  EXPECT_EQ(texts_of(fast, run_with(1000)), Texts{"a: gperftools gets at most one tick a ke"});
+  EXPECT_EQ(texts_of(fast, timer), Texts{"a: gperftools gets at most one tick a ke"});
   EXPECT_EQ(texts_of(slow, fast), Texts{"b: gperftools gets at most one tick a ke"});
   EXPECT_EQ(texts_of(fast, fast), Texts{});
 }
@@ -88,6 +89,45 @@ TEST(Doubt, IsKernelCodeInTheRowsOfItsCallers) {
   EXPECT_EQ(texts_of(caller, caller), Texts{});
 }
 
+/// Another tool's.
+Profile imported(const char* engine) {
+  Profile profile = run_with(1000);
+  profile.engine = engine;
+  profile.period_ns = profile.period_asked_ns = 10000000;
+  profile.cpu_known = false;
+  return profile;
+}
+
+TEST(Doubt, IsKernelCodeThatGperftoolsHasInTheRowsOfItsCallers) {
+  Profile timer = run_with(1000);
+  timer.engine = "timer";
+  const Profile gperftools = imported("gperftools"), ring = run_with(1000), trap = blind(run_with(1000));
+  EXPECT_EQ(texts_of(ring, gperftools), Texts{"b: it has kernel code in the rows of its"});
+  EXPECT_EQ(texts_of(gperftools, trap), Texts{"b: it does not see kernel code, a has ke"});
+  EXPECT_EQ(texts_of(timer, gperftools), Texts{});
+  EXPECT_EQ(texts_of(gperftools, gperftools), Texts{});
+}
+
+/// With ticks of kernel code.
+Profile with_kernel(Profile profile) {
+  profile.positions.push_back({1, 8, 1});
+  ++profile.ledger.counted;
+  return profile;
+}
+
+TEST(Doubt, IsAnotherToolsProfileThatDoesNotSayWhereItsKernelCodeIs) {
+  const Profile ring = run_with(1000), trap = blind(run_with(1000)), gperftools = imported("gperftools");
+  for (const char* engine : {"pprof", "folded"}) {
+    const Profile unknown = imported(engine);
+    for (const Profile* other : {&ring, &trap, &gperftools})
+      EXPECT_EQ(texts_of(*other, unknown), Texts{"b: it does not say where its kernel code"}) << engine;
+    EXPECT_EQ(texts_of(unknown, unknown), Texts{}) << engine;
+    EXPECT_EQ(texts_of(ring, with_kernel(unknown)), Texts{}) << engine;
+  }
+  EXPECT_EQ(texts_of(imported("pprof"), imported("folded")), Texts{});
+  EXPECT_EQ(texts_of(imported("perf"), ring), Texts{}) << "its events say it";
+}
+
 /// Its header sums up what its runs are.
 Profile runs_added(const std::vector<Profile>& profiles) {
   Profile sum = profiles[0];
@@ -107,6 +147,8 @@ TEST(Doubt, IsASumOfRunsThatHaveKernelCodeInDifferentRows) {
   EXPECT_EQ(kernel_code_of(mixed), KernelCode::kMixed);
   EXPECT_EQ(kernel_code_of(runs_added({timer, timer})), KernelCode::kInCaller);
   EXPECT_EQ(kernel_code_of(runs_added({ring, ring})), KernelCode::kApart);
+  EXPECT_EQ(kernel_code_of(runs_added({imported("pprof"), imported("pprof")})), KernelCode::kUnknown);
+  EXPECT_EQ(kernel_code_of(runs_added({imported("pprof"), with_kernel(ring)})), KernelCode::kMixed);
   EXPECT_EQ(texts_of(ring, mixed), Texts{"b: it sums up runs that have kernel code"});
   EXPECT_EQ(texts_of(timer, mixed), Texts{"b: it sums up runs that have kernel code"});
   EXPECT_EQ(texts_of(mixed, mixed), Texts{"b: it sums up runs that have kernel code"});
