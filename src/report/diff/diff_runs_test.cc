@@ -85,5 +85,18 @@ TEST(Diff, AMergedFileOfOtherPeriodsIsMeasuredInEffectiveTicks) {
   EXPECT_EQ(row_of(diff, "f3").verdict, Verdict::kNew);
 }
 
+/// One nameless tick a run is none, however many nanoseconds it stands for.
+TEST(Diff, AMergedFileLacksNoNamesForFewTicks) {
+  const auto stripped = [](uint64_t ticks) {
+    Profile slow = run_of({0, ticks}, {2}, "/lib/stripped.so");
+    slow.period_ns = 2000000;
+    return sum_of({run_of({0, ticks}, {2}, "/lib/stripped.so"), slow});
+  };
+  const Profile named = run_of({0, 500, 300}, {1}, "/old/stripped.so");
+  ASSERT_EQ(stripped(1).period_ns, 1u);
+  EXPECT_TRUE(diff_of({stripped(1)}, {named}).doubts.empty());
+  EXPECT_EQ(diff_of({stripped(500)}, {named}).doubts.size(), 1u);
+}
+
 }  // namespace
 }  // namespace pctally

@@ -137,17 +137,15 @@ NamedObjects named_of(const std::vector<MeasuredRun>& side) {
 
 /// Not by chance: of few ticks on the other side three more may be nameless.
 bool has_much_more(const NamedTicks& one, const NamedTicks& other) {
-  constexpr uint64_t kFewest = 10;
-  const auto all = static_cast<double>(std::max<uint64_t>(other.all, 1));
-  const double usual = (static_cast<double>(other.nameless) + 3) / all;
-  return one.nameless >= kFewest &&
-         static_cast<double>(one.nameless) > (0.05 + 2 * usual) * static_cast<double>(one.all);
+  constexpr double kFewest = 10;
+  const double usual = (other.nameless + 3) / std::max(other.all, 1.0);
+  return one.nameless >= kFewest && one.nameless > (0.05 + 2 * usual) * one.all;
 }
 
 /// The run in which most ticks of the object have no name; of equal ones the first.
 size_t worst_run(const std::vector<MeasuredRun>& side, const std::string& object) {
   size_t worst = 0;
-  uint64_t most = 0;
+  double most = 0;
   for (size_t i = 0; i < side.size(); ++i) {
     const auto found = side[i].named.find(object);
     if (found == side[i].named.end() || found->second.nameless <= most) continue;
@@ -174,7 +172,7 @@ std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
     const size_t run = old_lacks ? worst_run(before, object) : before.size() + worst_run(after, object);
     const std::string file = run < files.size() ? files[run] : old_lacks ? "old side" : "new side";
     const char* what = by == Grouping::kLine ? "line" : "name";
-    const double percent = 100 * static_cast<double>(ticks.nameless) / static_cast<double>(ticks.all);
+    const double percent = 100 * ticks.nameless / ticks.all;
     doubts.push_back({file,
                       fmt::format("{:.0f} % of {} there has no {}, so rows of {} cannot be compared", percent,
                                   object, what, object),

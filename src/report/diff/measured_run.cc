@@ -141,8 +141,8 @@ MeasuredRun measure(const Profile& profile, const Report& report, double work, c
     run.ticks[key] += row.ticks;
     if (by == Grouping::kFunction || by == Grouping::kLine) {
       NamedTicks& named = run.named[std::get<1>(key)];
-      named.all += row.ticks;
-      named.nameless += is_nameless(row, by) ? row.ticks : 0;
+      named.all += static_cast<double>(row.ticks);
+      if (is_nameless(row, by)) named.nameless += static_cast<double>(row.ticks);
     }
     uint64_t& on_path = run.on_path[key];
     on_path = std::max(on_path, row.total.low);
@@ -158,6 +158,7 @@ MeasuredRun measure(const Profile& profile, const Report& report, double work, c
   run.added = std::max<size_t>(profile.runs.size(), 1);
   run.per_tick = static_cast<double>(profile.period_ns) * scale / work / static_cast<double>(run.added);
   run.design = design_of(run.total_ticks, report.account);
+  for (auto& [object, named] : run.named) named = {named.all / run.design, named.nameless / run.design};
   add_totals(profile, work, &run);
   return run;
 }

@@ -21,10 +21,10 @@ struct LinePlace {
 
 using DiffKey = std::tuple<std::string, std::string>;  ///< name (of a line: see `places`), object
 
-/// Ticks of an object.
+/// Effective ticks of an object: the ticks of a merged file may be nanoseconds.
 struct NamedTicks {
-  uint64_t all = 0;
-  uint64_t nameless = 0;  ///< of code without a name; by line, without a line
+  double all = 0;
+  double nameless = 0;  ///< of code without a name; by line, without a line
 };
 
 struct MeasuredRun {
