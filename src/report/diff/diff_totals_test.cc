@@ -109,6 +109,17 @@ TEST(Limit, OfATotalIsOfAFunctionWithAllItCalls) {
   EXPECT_FALSE(parse_limit("total(f1) > +2pp"));
 }
 
+// Such rows are on no call path.
+TEST(Limit, OfATotalOfLostTicksIsOfTheTicks) {
+  Profile profile = with_paths(run_of({0, 0, 400}));
+  profile.ledger.lost = 400;
+  const Diff diff = diff_of({profile}, {profile});
+  const DiffRow& lost = row_of(diff, "[lost]");
+  EXPECT_FALSE(lost.has_callees());
+  EXPECT_DOUBLE_EQ(lost.total->before, 400);
+  EXPECT_EQ(checked(diff, "total([lost]) > 10ms")->outcome, LimitResult::Outcome::kFail);
+}
+
 TEST(Limit, OfATotalMeansAFunctionThatEachSideNamesInItsOwnWay) {
   Diff diff = diff_of({with_paths(run_of({0, 0, 400}))}, {with_paths(run_of({0, 0, 900}))});
   DiffRow old_row = row_of(diff, "f1"), new_row = old_row;

@@ -150,6 +150,8 @@ MeasuredRun measure(const Profile& profile, const Report& report, double work, c
     if (by == Grouping::kFunction && !row.linkage.empty())
       run.linkage[key] = without_clone_suffix(row.linkage);
   }
+  // Rows that are no code, as "[lost]", are on no path: their total is their own ticks.
+  for (const auto& [key, ticks] : run.ticks) run.on_path[key] = std::max(run.on_path[key], ticks);
   if (run.has_paths) join_totals(profile, report, objects, &run);
   if (run.has_paths) run.unknown_paths = unknown_paths(profile, false);
   if (run.has_paths) run.unknown_kernel_paths = unknown_paths(profile, true);
