@@ -19,7 +19,6 @@ struct Function {
 /// Adds one executable's ticks range by range: a function's positions are neighbours.
 void add_executable(const ExecutableTicks& part, ExecutableKind kind, ObjectNames& names,
                     std::map<FunctionKey, Function>* functions) {
-  const bool is_private = kind == ExecutableKind::kPrivate;
   std::vector<NamedRange> ranges = names.name_ticks(part.executable, part.positions);
   for (size_t i = 0; i < ranges.size();) {
     uint64_t ticks = 0;
@@ -28,13 +27,13 @@ void add_executable(const ExecutableTicks& part, ExecutableKind kind, ObjectName
       ticks += part.ticks[i++];
     } while (i < ranges.size() && ranges[i].start == ranges[first].start &&
              ranges[i].function == ranges[first].function);
-    FunctionKey key{names.shown(part.executable), std::move(ranges[first].function),
-                    is_private ? 0 : part.executable, is_private ? 0 : ranges[first].start};
+    FunctionKey key =
+        function_key(names, part.executable, std::move(ranges[first].function), ranges[first].start);
     Function& function = (*functions)[std::move(key)];
     function.ticks += ticks;
     function.kind = kind;
     function.linkage = std::move(ranges[first].linkage);
-    if (!is_private) function.address = ranges[first].object_address();
+    function.address = table_address(names, part.executable, ranges[first]);
   }
 }
 

@@ -20,8 +20,7 @@ using Key = std::tuple<std::string, std::string, std::string, uint32_t, Inside, 
 /// Numbers the rows of lines.
 class LineRows {
  public:
-  LineRows(const Profile& profile, ObjectNames& names, const LineOptions& options)
-      : profile_(profile), names_(names), options_(options) {
+  LineRows(ObjectNames& names, const LineOptions& options) : names_(names), options_(options) {
     if (options.own) own_.emplace(*options.own);
   }
 
@@ -49,8 +48,7 @@ class LineRows {
     Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
     const uint32_t start_line = frame.start_line;
-    const bool is_private = profile_.executables[executable].kind == ExecutableKind::kPrivate;
-    const bool by_symbol = frames.empty() && !own_ && !is_private;
+    const bool by_symbol = frames.empty() && !own_ && !names_.known_by_name(executable);
     if (own_ && chosen == frames.size()) frame.function = bracketed(names_.shown(executable));
     if (frame.function.empty()) {
       frame.function = range.function;
@@ -100,7 +98,6 @@ class LineRows {
     return inside;
   }
 
-  const Profile& profile_;
   ObjectNames& names_;
   const LineOptions& options_;
   std::optional<OwnFiles> own_;
@@ -116,12 +113,10 @@ class TotalsOfRows {
   }
 
   /// REQUIRES: called for all ticks. `ranges`, `lines`: of each place.
-  void add_own(const ExecutableTicks& part, const std::string& object, std::span<const NamedRange> ranges,
+  void add_own(const ExecutableTicks& part, const ObjectNames& names, std::span<const NamedRange> ranges,
                std::span<const uint32_t> lines) {
-    const bool is_private = profile_.executables[part.executable].kind == ExecutableKind::kPrivate;
     for (size_t i = 0; i < lines.size(); ++i) {
-      const FunctionKey key{object, ranges[i].function, is_private ? 0 : part.executable,
-                            is_private ? 0 : ranges[i].start};
+      const FunctionKey key = function_key(names, part.executable, ranges[i].function, ranges[i].start);
       if (const auto found = numbers_.find(key); found != numbers_.end())
         totals_.add_own(lines[i], found->second, part.ticks[i]);
     }
@@ -165,14 +160,14 @@ class TotalsOfRows {
 
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options,
                               const PathFunctions* paths) {
-  LineRows lines(profile, names, options);
+  LineRows lines(names, options);
   std::optional<TotalsOfRows> totals;
   if (paths != nullptr) totals.emplace(profile, *paths, &lines);
   for_each_batch(profile, [&](const ExecutableTicks& part) {
     const std::vector<NamedRange> ranges = lines.symbols_of(part.executable, part.positions);
     const std::vector<uint32_t> rows = lines.rows_of(part.executable, part.positions, ranges);
     for (size_t i = 0; i < rows.size(); ++i) lines.rows[rows[i]].ticks += part.ticks[i];
-    if (totals) totals->add_own(part, names.shown(part.executable), ranges, rows);
+    if (totals) totals->add_own(part, names, ranges, rows);
   });
   if (totals) totals->run();
   return std::move(lines.rows);

@@ -6,15 +6,16 @@
 namespace pctally {
 namespace {
 
-/// Numbers the rows of objects. Code made at run time is one object, whichever process made it.
+/// Numbers the rows of objects. Code made at run time is one object, whichever process made it, and so is the
+/// kernel, whichever boot it is of.
 class Objects {
  public:
-  Objects(const Profile& profile, ObjectNames& names) : profile_(profile), names_(names) {}
+  explicit Objects(ObjectNames& names) : names_(names) {}
 
   uint32_t row(uint32_t executable) {
-    const bool is_private = profile_.executables[executable].kind == ExecutableKind::kPrivate;
-    const auto [entry, fresh] = numbers_.try_emplace({names_.shown(executable), is_private ? 0 : executable},
-                                                     static_cast<uint32_t>(rows.size()));
+    const uint32_t identity = names_.known_by_name(executable) ? 0 : executable;
+    const auto [entry, fresh] =
+        numbers_.try_emplace({names_.shown(executable), identity}, static_cast<uint32_t>(rows.size()));
     if (fresh) rows.emplace_back().object = entry->first.first;
     return entry->second;
   }
@@ -30,7 +31,6 @@ class Objects {
   std::vector<Row> rows;
 
  private:
-  const Profile& profile_;
   ObjectNames& names_;
   std::map<std::pair<std::string, uint32_t>, uint32_t> numbers_;
 };
@@ -38,7 +38,7 @@ class Objects {
 }  // namespace
 
 std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names, bool totals) {
-  Objects objects(profile, names);
+  Objects objects(names);
   for (const WeightedPosition& position : profile.positions)
     objects.rows[objects.row(position.executable)].ticks += position.ticks;
   if (!totals) return std::move(objects.rows);

@@ -74,6 +74,10 @@ ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : p
     symbolizers_[executable] = open(identity_of(profile, profile.executables[executable]));
     shown_[executable] = symbolizers_[executable]->object_name();
   }
+  const auto is_kernel = [&](uint32_t executable) {
+    return profile.executables[executable].kind == ExecutableKind::kKernel;
+  };
+  several_kernels_ = std::ranges::count_if(used, is_kernel) > 1;
   tell_apart(used);
 }
 
@@ -95,19 +99,21 @@ const InnermostNames& ObjectNames::innermost() {
   return *innermost_;
 }
 
+bool ObjectNames::known_by_name(uint32_t executable) const {
+  const ExecutableKind kind = profile_.executables[executable].kind;
+  return kind == ExecutableKind::kPrivate || (kind == ExecutableKind::kKernel && several_kernels_);
+}
+
 void ObjectNames::tell_apart(const std::vector<uint32_t>& used) {
   std::map<std::string, unsigned> names, paths;
-  auto is_private = [this](uint32_t index) {
-    return profile_.executables[index].kind == ExecutableKind::kPrivate;
-  };
   for (uint32_t index : used) {
-    if (is_private(index)) continue;
+    if (known_by_name(index)) continue;
     ++names[shown_[index]];
     ++paths[profile_.executables[index].path];
   }
   for (uint32_t index : used) {
     const Executable& executable = profile_.executables[index];
-    if (is_private(index) || names[shown_[index]] < 2) continue;
+    if (known_by_name(index) || names[shown_[index]] < 2) continue;
     shown_[index] = executable.path;
     if (paths[executable.path] > 1)
       shown_[index] += executable.build_id.empty() ? fmt::format(" (inode {})", executable.stamp.inode)

@@ -46,8 +46,14 @@ class ObjectNames {
   const InnermostNames& innermost();
 
   /// The object's name as shown: its base name; where several executables share one, the path as well, and
-  /// the start of the build id if that is the same too. Private text of all processes goes by one name.
+  /// the start of the build id if that is the same too. Private text of all processes goes by one name, and
+  /// so do the kernels of several boots.
   const std::string& shown(uint32_t executable) const { return shown_[executable]; }
+
+  /// Its functions are told apart by their names alone, for one function lies at many addresses: a JIT
+  /// compiles it many times, and each boot places its kernel anew (where there is one boot, namesakes stay
+  /// apart).
+  [[nodiscard]] bool known_by_name(uint32_t executable) const;
 
   /// As the profile has it.
   const std::string& path(uint32_t executable) const { return profile_.executables[executable].path; }
@@ -56,6 +62,7 @@ class ObjectNames {
   void tell_apart(const std::vector<uint32_t>& used);
 
   const Profile& profile_;
+  bool several_kernels_ = false;  ///< of several boots or machines
   std::vector<std::unique_ptr<Symbolizer>> symbolizers_;
   std::vector<std::string> shown_;
   std::unique_ptr<const InnermostNames> innermost_;  ///< made when first needed

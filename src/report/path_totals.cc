@@ -24,22 +24,19 @@ std::vector<CodePlace> places_of(const CallPaths& paths) {
 }
 
 /// Names places of one executable, all of `positions`.
-void name_places(const Profile& profile, uint32_t executable, std::span<const uint64_t> positions,
-                 ObjectNames& names, std::vector<PathFunction>* functions) {
-  const bool is_private = profile.executables[executable].kind == ExecutableKind::kPrivate;
+void name_places(uint32_t executable, std::span<const uint64_t> positions, ObjectNames& names,
+                 std::vector<PathFunction>* functions) {
   std::vector<NamedRange> ranges = names.symbolizer(executable).name(positions);
   for (NamedRange& range : ranges) {
     PathFunction function;
-    function.key = {names.shown(executable), std::move(range.function), is_private ? 0 : executable,
-                    is_private ? 0 : range.start};
+    function.key = function_key(names, executable, std::move(range.function), range.start);
+    function.address = table_address(names, executable, range);
     function.linkage = std::move(range.linkage);
-    if (!is_private) function.address = range.object_address();
     functions->push_back(std::move(function));
   }
 }
 
-std::vector<PathFunction> functions_at(const Profile& profile, const std::vector<CodePlace>& places,
-                                       ObjectNames& names) {
+std::vector<PathFunction> functions_at(const std::vector<CodePlace>& places, ObjectNames& names) {
   constexpr size_t kBatch = 1 << 15;
   std::vector<PathFunction> functions;
   std::vector<uint64_t> positions;
@@ -48,7 +45,7 @@ std::vector<PathFunction> functions_at(const Profile& profile, const std::vector
     positions.clear();
     for (; i < places.size() && places[i].first == executable && positions.size() < kBatch; ++i)
       positions.push_back(places[i].second);
-    name_places(profile, executable, positions, names, &functions);
+    name_places(executable, positions, names, &functions);
   }
   return functions;
 }
@@ -303,19 +300,19 @@ void place_innermost(const Profile& profile, ObjectNames& names, FunctionNumbers
   for (size_t i = 0; i < tree.size(); ++i) {
     const InnermostNames::Name* name = innermost.find(tree[i]);
     if (name == nullptr) continue;
-    const std::string& object = names.shown(tree[i].executable);
+    const uint32_t executable = tree[i].executable;
     PathFunction function;
-    function.key = {object, name->range.function, tree[i].executable, name->range.start};
+    function.key = function_key(names, executable, name->range.function, name->range.start);
     function.linkage = name->range.linkage;
-    function.address = name->range.object_address();
+    function.address = table_address(names, executable, name->range);
     function.several = name->several;
     result->context[i] = numbers->add(std::move(function));
     if (!name->several) continue;
     for (const auto& [range, ticks] : name->symbols) {
       PathFunction one;
-      one.key = {object, range.function, tree[i].executable, range.start};
+      one.key = function_key(names, executable, range.function, range.start);
       one.linkage = range.linkage;
-      one.address = range.object_address();
+      one.address = table_address(names, executable, range);
       result->functions[numbers->add(std::move(one))].shared = true;
     }
   }
@@ -369,10 +366,20 @@ void leave_out_shared(const CallPaths& paths, PathFunctions* result) {
 
 }  // namespace
 
+FunctionKey function_key(const ObjectNames& names, uint32_t executable, std::string function,
+                         uint64_t start) {
+  const bool by_name = names.known_by_name(executable);
+  return {names.shown(executable), std::move(function), by_name ? 0 : executable, by_name ? 0 : start};
+}
+
+uint64_t table_address(const ObjectNames& names, uint32_t executable, const NamedRange& symbol) {
+  return names.known_by_name(executable) ? 0 : symbol.object_address();
+}
+
 PathFunctions path_functions(const Profile& profile, ObjectNames& names) {
   PathFunctions result;
   const std::vector<CodePlace> places = places_of(profile.paths);
-  std::vector<PathFunction> found = functions_at(profile, places, names);
+  std::vector<PathFunction> found = functions_at(places, names);
   FunctionNumbers numbers(&result.functions);
   std::vector<uint32_t> of_place;
   for (PathFunction& function : found) of_place.push_back(numbers.add(std::move(function)));

@@ -13,15 +13,21 @@
 
 namespace pctally {
 
-/// Two static functions of one name are two functions: their starts differ. A JIT
-/// compiles one function many times, in many places: those are one.
+/// Two static functions of one name are two functions: their starts differ. A JIT compiles one function many
+/// times, in many places, and each boot has its kernel in another place: those are one.
 struct FunctionKey {
   std::string object;  ///< as shown
   std::string function;
-  uint32_t executable = 0;  ///< 0 for a JIT's, as `start`
+  uint32_t executable = 0;  ///< 0 where functions are known by name, as `start`
   uint64_t start = 0;
   auto operator<=>(const FunctionKey&) const = default;
 };
+
+/// Of the function that starts at position `start` of an executable.
+FunctionKey function_key(const ObjectNames& names, uint32_t executable, std::string function, uint64_t start);
+
+/// Where the function of that symbol starts, as tables show it: 0 for one that is known by its name.
+uint64_t table_address(const ObjectNames& names, uint32_t executable, const NamedRange& symbol);
 
 struct PathFunction {
   FunctionKey key;

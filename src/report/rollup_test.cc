@@ -219,6 +219,41 @@ TEST(Rollup, TwoFunctionsOfOneNameStayTwoAndJitCopiesBecomeOne) {
   EXPECT_EQ(make_report(profile, open, {}).rows.size(), 1u);
 }
 
+/// A kernel lies elsewhere in each boot: its functions have other addresses.
+TEST(Rollup, TheKernelsOfTwoBootsAreOne) {
+  Profile profile = two_objects();
+  const auto kernel = [](uint8_t boot) {
+    return Executable{.kind = ExecutableKind::kKernel, .path = "[kernel]", .build_id = {}, .boot_id = {boot}};
+  };
+  profile.executables = {kernel(1), kernel(2)};
+  profile.positions = {{0, 0x100, 10}, {0, 0x200, 5}, {1, 0x10100, 30}, {1, 0x10200, 20}};
+  const auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    struct Moved : FakeSymbolizer {
+      using FakeSymbolizer::FakeSymbolizer;
+      std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+        std::vector<NamedRange> ranges = FakeSymbolizer::find_names(positions);
+        for (NamedRange& range : ranges) range.function = range.start % 0x10000 == 0x100 ? "read" : "write";
+        return ranges;
+      }
+      std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t>) override { return {}; }
+    };
+    return std::make_unique<Moved>(identity);
+  };
+  const Report by_object = make_report(profile, open, {.by = Grouping::kObject});
+  EXPECT_EQ(by_object.rows[0].object, "[kernel]");
+  EXPECT_EQ(by_object.rows[0].ticks, 65u);
+  for (Grouping by : {Grouping::kFunction, Grouping::kLine}) {
+    const Report report = make_report(profile, open, {.by = by});
+    EXPECT_EQ(report.rows[0].short_function, "read");
+    EXPECT_EQ(report.rows[0].object, "[kernel]");
+    EXPECT_EQ(report.rows[0].ticks, 40u);
+    EXPECT_EQ(report.rows[1].ticks, 25u);
+  }
+  profile.executables[1] = {ExecutableKind::kFile, "/lib/b", {}, 0};
+  EXPECT_EQ(make_report(profile, open, {}).rows[0].address, 0x10100u);
+  EXPECT_EQ(make_report(profile, open, {}).rows[2].address, 0x100u) << "of one boot namesakes stay apart";
+}
+
 TEST(Rollup, ObjectsOfOneNameAreToldApart) {
   Profile profile = two_objects();
   profile.executables[1].path = "/opt/a";

@@ -144,9 +144,8 @@ void Annotator::add_totals(ObjectNames& names) {
   const std::vector<std::vector<Frame>> frames = symbolizer_.frames(positions);
   for (size_t i = 0; i < frames.size(); ++i)
     for (uint32_t node : calls[positions[i]]) totals.add_call(node, line_of(frames[i]));
-  const bool is_private = profile_.executables[function_.executable].kind == ExecutableKind::kPrivate;
-  const FunctionKey key{function_.object, function_.range.function, is_private ? 0 : function_.executable,
-                        is_private ? 0 : function_.range.start};
+  const FunctionKey key =
+      function_key(names, function_.executable, function_.range.function, function_.range.start);
   const auto number = std::ranges::find(functions.functions, key, &PathFunction::key);
   for (uint32_t line = 0; line < annotation_.lines.size(); ++line) {
     own.push_back(annotation_.lines[line].ticks.ticks);
@@ -157,7 +156,8 @@ void Annotator::add_totals(ObjectNames& names) {
   for (size_t line = 0; line < of_lines.size(); ++line)
     annotation_.lines[line].total = measured(of_lines[line]);
   annotation_.with_totals = true;
-  annotation_.total = measured(is_private ? total_of_copy() : total_of_row(functions, names));
+  annotation_.total =
+      measured(names.known_by_name(function_.executable) ? total_of_copy() : total_of_row(functions, names));
 }
 
 /// Of all copies that a JIT makes of a function this one.

@@ -61,6 +61,24 @@ TEST(Diff, AMergedFileIsTheMeanOfItsRuns) {
   EXPECT_THAT(deviation_sentence(one), HasSubstr("One run a side"));
 }
 
+/// The kernels of two boots are one, beside a file of one boot, too; and so are vdsos of two builds.
+TEST(Diff, AMergedFileOfTwoBootsHasTheKernelOfOne) {
+  const auto run_in_kernel = [](uint8_t boot) {
+    Profile run = run_of({0, 500}, {}, "[kernel]");
+    run.boot_id = {boot};
+    run.executables[0].kind = ExecutableKind::kKernel;
+    run.executables.push_back({ExecutableKind::kVdso, "[vdso]", {boot}, 0});
+    run.positions.push_back({1, 0x208, 300});
+    run.ledger.counted = run.ledger.samples = 800;
+    return run;
+  };
+  const Diff diff = diff_of({sum_of({run_in_kernel(1), run_in_kernel(2)})}, {run_in_kernel(3)});
+  ASSERT_EQ(diff.rows.size(), 2u);
+  EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before, row_of(diff, "f1").amount.after);
+  EXPECT_EQ(row_of(diff, "f1").object, "[kernel]");
+  EXPECT_DOUBLE_EQ(row_of(diff, "f2").amount.before, row_of(diff, "f2").amount.after);
+}
+
 /// Means vary less than runs do, so a sum sees more than one of its runs; the total's variance is measured.
 TEST(Diff, AMergedFileIsSurerThanOneRun) {
   const std::vector<Profile> before = {run_of({0, 5000}), run_of({0, 5100}), run_of({0, 4900})},

@@ -18,10 +18,12 @@ std::string file_name(std::string_view path) {
   return std::string(base_name(path));
 }
 
-/// A report's name of an object, "/a/b (build 1234)", without what tells builds apart.
+/// A report's name of an object, "/a/b (build 1234)" or "[vdso] (build 1234)", without what tells builds
+/// apart.
 std::string_view without_build(std::string_view name) {
   const size_t mark = std::min(name.rfind(" (build "), name.rfind(" (inode "));
-  return name.starts_with('/') && name.ends_with(')') ? name.substr(0, mark) : name;
+  const bool is_path = name.starts_with('/') || name.starts_with('[');
+  return is_path && name.ends_with(')') ? name.substr(0, mark) : name;
 }
 
 Builds builds_of(const std::vector<Profile>& side) {

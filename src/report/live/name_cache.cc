@@ -60,12 +60,6 @@ class Borrowed : public Symbolizer {
   CachedNames& names_;
 };
 
-std::string key_of(const ExecutableIdentity& identity) {
-  std::string key = std::to_string(static_cast<int>(identity.kind)) + ':';
-  key.append(identity.build_id.begin(), identity.build_id.end());
-  return key.append(1, '\0').append(identity.path);
-}
-
 }  // namespace
 
 NameCache::NameCache(OpenSymbolizer open) : open_(std::move(open)) {}
@@ -73,7 +67,7 @@ NameCache::~NameCache() = default;
 
 std::unique_ptr<Symbolizer> NameCache::open(const ExecutableIdentity& identity) {
   if (identity.kind == ExecutableIdentity::Kind::kPrivate) return open_(identity);
-  std::unique_ptr<CachedNames>& names = known_[key_of(identity)];
+  std::unique_ptr<CachedNames>& names = known_[identity];
   if (names == nullptr) names = std::make_unique<CachedNames>(open_(identity));
   return std::make_unique<Borrowed>(*names);
 }

@@ -24,7 +24,7 @@ class NameCache {
 
  private:
   OpenSymbolizer open_;
-  std::map<std::string, std::unique_ptr<CachedNames>> known_;
+  std::map<ExecutableIdentity, std::unique_ptr<CachedNames>> known_;
 };
 
 }  // namespace pctally

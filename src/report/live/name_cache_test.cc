@@ -77,5 +77,17 @@ TEST_F(NameCacheTest, AnotherBuildIsAnotherObjectAndAJitsNamesAreNotKept) {
   EXPECT_EQ(asked_.opened, 4u);
 }
 
+/// Of a merged file: each has its own addresses.
+TEST_F(NameCacheTest, AKernelOfAnotherBootIsAnotherObject) {
+  for (const uint8_t boot : {uint8_t{1}, uint8_t{2}, uint8_t{1}}) {
+    ExecutableIdentity kernel;
+    kernel.kind = ExecutableIdentity::Kind::kKernel;
+    kernel.path = "[kernel]";
+    kernel.boot_id = {boot};
+    cache_.open(kernel);
+  }
+  EXPECT_EQ(asked_.opened, 2u);
+}
+
 }  // namespace
 }  // namespace pctally

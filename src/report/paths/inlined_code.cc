@@ -56,7 +56,7 @@ class InlinedCodeFinder {
     const auto [entry, fresh] = found_.try_emplace({function, std::move(chain)});
     InlinedCode& code = entry->second;
     if (fresh) {
-      code.frames = stack_frames(profile_, executable, std::move(symbol), std::move(frames), names_);
+      code.frames = stack_frames(executable, std::move(symbol), std::move(frames), names_);
       code.frames.back().file.clear();
       code.frames.back().line = 0;
     }

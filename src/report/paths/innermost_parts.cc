@@ -24,7 +24,7 @@ class TicksInFunction {
     Symbolizer& symbolizer = names.symbolizer(executable);
     std::vector<NamedRange> symbols = symbolizer.name(positions);
     visit_frames(symbolizer, positions, [&](size_t i, std::vector<Frame> frames) {
-      add(places[i], stack_frames(profile_, executable_, std::move(symbols[i]), std::move(frames), names_));
+      add(places[i], stack_frames(executable_, std::move(symbols[i]), std::move(frames), names_));
     });
   }
 

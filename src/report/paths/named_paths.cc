@@ -39,13 +39,12 @@ const PathTree& plane_of(const CallPaths& paths) {
 }
 
 /// A function that ran.
-StackFrame frame_of(const Profile& profile, uint32_t executable, const NamedRange& range,
-                    ObjectNames& names) {
+StackFrame frame_of(uint32_t executable, const NamedRange& range, const ObjectNames& names) {
   StackFrame frame;
   frame.function = range.function;
   frame.linkage = range.linkage;
   frame.object = names.shown(executable);
-  frame.address = table_address(profile, executable, range);
+  frame.address = table_address(names, executable, range);
   return frame;
 }
 
@@ -166,7 +165,7 @@ void NamedPaths::place_innermost(const Profile& profile, ObjectNames& names) {
   for (size_t i = 0; i < tree_.size(); ++i) {
     const InnermostNames::Name* name = names.innermost().find(tree_[i]);
     if (name == nullptr) continue;
-    place_[i] = add_place(frame_of(profile, tree_[i].executable, name->range, names));
+    place_[i] = add_place(frame_of(tree_[i].executable, name->range, names));
     without_lines_.push_back({place_[i], tree_[i].executable, name->range.start});
     if (name->several) shared[{tree_[i].executable, tree_[i].position}] += tree_[i].self;
   }
@@ -182,7 +181,7 @@ void NamedPaths::add_symbols(const Profile& profile, uint32_t executable, const 
   for (const InnermostNames::Symbol& symbol : name.symbols) {
     InlinedCode code;
     for (const NamedRange* range : {&name.range, &symbol.range})
-      code.frames.push_back(frame_of(profile, executable, *range, names));
+      code.frames.push_back(frame_of(executable, *range, names));
     code.is_symbol = true;
     code.ticks = symbol.ticks;
     code.others = all - symbol.ticks;
@@ -290,7 +289,7 @@ void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>
   source.resize(positions.size());
   for (size_t i = 0; i < positions.size(); ++i) {
     if (!lines) without_lines_.push_back({static_cast<uint32_t>(places_.size()), executable, positions[i]});
-    places_.push_back(stack_frames(profile_, executable, std::move(ranges[i]), std::move(source[i]), names));
+    places_.push_back(stack_frames(executable, std::move(ranges[i]), std::move(source[i]), names));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/names/own_files.h"
+#include "report/path_totals.h"
 
 namespace pctally {
 
@@ -30,9 +31,9 @@ std::string name_with_object(NameStyle style, const StackFrame& frame) {
   return frame.in_several_objects ? fmt::format("{} ({})", name, frame.object) : name;
 }
 
-std::vector<StackFrame> stack_frames(const Profile& profile, uint32_t executable, NamedRange symbol,
-                                     std::vector<Frame> inlined, ObjectNames& names) {
-  const uint64_t address = table_address(profile, executable, symbol);
+std::vector<StackFrame> stack_frames(uint32_t executable, NamedRange symbol, std::vector<Frame> inlined,
+                                     const ObjectNames& names) {
+  const uint64_t address = table_address(names, executable, symbol);
   if (inlined.empty()) inlined.emplace_back();
   inlined.back().function = std::move(symbol.function);
   inlined.back().linkage = std::move(symbol.linkage);
@@ -47,11 +48,6 @@ std::vector<StackFrame> stack_frames(const Profile& profile, uint32_t executable
   }
   frames.front().address = address;
   return frames;
-}
-
-uint64_t table_address(const Profile& profile, uint32_t executable, const NamedRange& symbol) {
-  if (profile.executables[executable].kind == ExecutableKind::kPrivate) return 0;
-  return symbol.object_address();
 }
 
 }  // namespace pctally

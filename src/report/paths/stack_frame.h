@@ -42,15 +42,11 @@ std::string name_with_object(NameStyle style, const StackFrame& frame);
 /// The frames at a place, outermost first. `symbol` names the function whose code it is: debug information
 /// may not know it, or by another name. `inlined`: what debug information says of the place, innermost first;
 /// may be empty.
-std::vector<StackFrame> stack_frames(const Profile& profile, uint32_t executable, NamedRange symbol,
-                                     std::vector<Frame> inlined, ObjectNames& names);
+std::vector<StackFrame> stack_frames(uint32_t executable, NamedRange symbol, std::vector<Frame> inlined,
+                                     const ObjectNames& names);
 
 /// File and line that declare the function; empty if they are not known, or if no other function of the
 /// object can have its name.
 std::string declaration_of(const Frame& frame);
-
-/// Where the function starts, as in the table of functions: 0 for code made at run time, for a JIT compiles
-/// one function many times.
-uint64_t table_address(const Profile& profile, uint32_t executable, const NamedRange& symbol);
 
 }  // namespace pctally
