@@ -45,8 +45,18 @@ int64_t duration_of(uint64_t ticks, uint64_t period_ns) {
   return static_cast<int64_t>(std::min(product, kLongestTimeNs));
 }
 
-bool ticks_are_nanoseconds(const Profile& profile) {
-  return profile.period_ns == 1 && profile.counts_cpu_time();
+bool ticks_are_nanoseconds(const ProfileRun& run) { return run.period_ns == 1 && run.counts_cpu_time(); }
+
+Recorded recorded(const Profile& profile) {
+  Recorded sum;
+  const auto add = [&sum](const ProfileRun& run) {
+    const bool in_samples = ticks_are_nanoseconds(run);
+    sum.number += in_samples ? run.ledger.samples : run.ledger.ticks();
+    if (in_samples) sum.word = "sample";
+  };
+  if (profile.runs.empty()) add(profile);
+  for (const ProfileRun& run : profile.runs) add(run);
+  return sum;
 }
 
 const char* tick_word(const Profile& profile) {

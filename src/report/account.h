@@ -54,7 +54,15 @@ double unsampled_beyond_chance(const Account& account);
 const char* tick_word(const Profile& profile);
 
 /// A sum of CPU time of runs, or of samples of another tool, whose periods differ.
-bool ticks_are_nanoseconds(const Profile& profile);
+bool ticks_are_nanoseconds(const ProfileRun& run);
+
+/// What the recordings counted: ticks, each of its recording's own period; or samples, where ticks of one of
+/// them are nanoseconds, and of that one its samples.
+struct Recorded {
+  uint64_t number = 0;
+  const char* word = "tick";  ///< or "sample"
+};
+Recorded recorded(const Profile& profile);
 
 /// The title of a column with their number: "ticks", "ns" or "events".
 std::string tick_number_title(const Profile& profile);

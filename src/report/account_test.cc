@@ -117,6 +117,27 @@ TEST(Account, ASumOfRunsOfOtherPeriodsHasTimesOrEventsForTicks) {
   EXPECT_EQ(counted_ticks(profile, 1203), "1,203 ticks");
 }
 
+TEST(Account, OfRunsWhoseTicksAreNanosecondsTheSamplesAreCounted) {
+  Profile profile;
+  profile.period_ns = 1'000'000;
+  profile.ledger = {.counted = 10, .lost = 2, .samples = 5};
+  EXPECT_EQ(recorded(profile).number, 12u);
+  EXPECT_STREQ(recorded(profile).word, "tick");
+  profile.period_ns = 1;
+  EXPECT_EQ(recorded(profile).number, 5u);
+  EXPECT_STREQ(recorded(profile).word, "sample");
+  profile.runs.resize(2);  // a sum of periods 3 and 7
+  for (ProfileRun& run : profile.runs) run.ledger = {.counted = 4, .samples = 4};
+  profile.runs[0].period_ns = 3;
+  profile.runs[1].period_ns = 7;
+  EXPECT_EQ(recorded(profile).number, 8u);
+  EXPECT_STREQ(recorded(profile).word, "tick");
+  profile.runs[1].period_ns = 1;  // of another tool, with samples of unlike times
+  profile.runs[1].ledger = {.counted = 3'412'000'000, .samples = 341};
+  EXPECT_EQ(recorded(profile).number, 345u);
+  EXPECT_STREQ(recorded(profile).word, "sample");
+}
+
 TEST(Account, AnEmptyProfileHasNoRates) {
   Account account = account_of({});
   EXPECT_EQ(account.asked_hz, 0);

@@ -159,10 +159,8 @@ std::string TextReport::event_rate() const {
 }
 
 std::string TextReport::number_recorded() const {
-  if (profile_.runs.empty() && unit() != "tick") return counted(profile_.ledger.samples, "sample");
-  uint64_t ticks = 0;
-  for (const ProfileRun& run : profile_.runs) ticks += run.ledger.ticks();
-  return counted(profile_.runs.empty() ? profile_.ledger.ticks() : ticks, "tick");
+  const Recorded all = recorded(profile_);
+  return counted(all.number, all.word);
 }
 
 void TextReport::add_header() {

@@ -104,6 +104,8 @@ TEST(Text, OfSamplesOfAnotherToolWithUnequalPeriodsTicksAreTime) {
       shown(profile),
       AllOf(HasSubstr("perf, 1000.0 samples per sampled second"), HasSubstr(" elapsed, 12,340 samples\n"),
             HasSubstr("\nns        12340000000, all counted\n"), Not(HasSubstr("ticks"))));
+  profile.runs = {profile, profile};
+  EXPECT_THAT(shown(profile), AllOf(HasSubstr(", 24,680 samples\n"), Not(HasSubstr("ticks"))));
 }
 
 TEST(Text, OfAnEventItCountsEventsAndNoTime) {

@@ -6,7 +6,8 @@ export interface Run {
   period: number; // nanoseconds, or events
   unit: "tick" | "nanosecond" | "event"; // what `ticks` count: of several runs with different periods no ticks
   runs: number; // recordings that were added up
-  recorded: number; // ticks in the recordings
+  recorded: number; // ticks in the recordings, or samples
+  recorded_unit: "tick" | "sample";
   rate_hz: number;
   rate_asked_hz: number;
   wall_s: number;

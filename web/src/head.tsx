@@ -110,11 +110,13 @@ function Facts() {
         </div>
       </Show>
       <div>
-        <dt>Ticks</dt>
+        <dt>{run.recorded_unit === "sample" ? "Samples" : "Ticks"}</dt>
         <dd>
           <b>{grouped(run.recorded)}</b>{" "}
           {run.unit !== "tick"
-            ? `in ${run.runs} runs`
+            ? run.runs > 1
+              ? `in ${run.runs} runs`
+              : "of different times"
             : run.event === null
               ? `one per ${(run.period / 1e6).toFixed(3)} ms`
               : run.period === 1

@@ -328,7 +328,12 @@ TEST(HtmlReport, OfRunsWithOtherPeriodsTicksAreWhatTheyStoodFor) {
   const nlohmann::json run = parsed(profile)["run"];
   EXPECT_EQ(run["unit"], "nanosecond");
   EXPECT_EQ(run["recorded"], 14);
+  EXPECT_EQ(run["recorded_unit"], "tick");
   EXPECT_EQ(run["runs"], 2);
+  profile.runs.clear();  // of another tool
+  profile.ledger.samples = 3;
+  EXPECT_EQ(parsed(profile)["run"]["recorded"], 3);
+  EXPECT_EQ(parsed(profile)["run"]["recorded_unit"], "sample");
 }
 
 TEST(HtmlReport, NoNameEndsTheScriptItStandsIn) {

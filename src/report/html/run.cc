@@ -4,24 +4,17 @@
 #include "report/json.h"
 
 namespace pctally {
-namespace {
-
-uint64_t recorded_ticks(const Profile& profile) {
-  uint64_t ticks = 0;
-  for (const ProfileRun& run : profile.runs) ticks += run.ledger.ticks();
-  return profile.runs.empty() ? profile.ledger.ticks() : ticks;
-}
-
-}  // namespace
 
 HtmlJson html_run(const Profile& profile, const Account& account, const Texts& texts) {
   const TickLedger& ledger = whole_of(profile).ledger;
+  const Recorded all = recorded(profile);
   return {{"engine", texts.shown(profile.engine)},
           {"event", profile.counts_cpu_time() ? HtmlJson() : HtmlJson(texts.shown(profile.event))},
           {"period", profile.period_ns},
           {"unit", tick_word(profile)},
           {"runs", std::max<size_t>(1, profile.runs.size())},
-          {"recorded", recorded_ticks(profile)},
+          {"recorded", all.number},
+          {"recorded_unit", all.word},
           {"rate_hz", account.delivered_hz},
           {"rate_asked_hz", account.asked_hz},
           {"wall_s", seconds(duration_of(profile.duration_ns, 1))},

@@ -64,6 +64,7 @@ class LiveText {
   void add(LineStyle style, std::string text);
   void add_title();
   void add_window();
+  [[nodiscard]] std::string amount(uint64_t ticks) const;
   [[nodiscard]] std::string cpus() const;
   void add_message();
   void add_rows();
@@ -112,11 +113,20 @@ void LiveText::add_window() {
   if (!options_.filter.empty())
     text = fmt::format("{} of {} rows contain \"{}\"; ", table_.rows.size(), table_.all_rows,
                        escaped(options_.filter));
-  text +=
-      fmt::format("{}{:.1f} s: {}{}; all {:.1f} s: {}", narrow() ? "" : "last ", window,
-                  counted(table_.now_ledger.ticks(), "tick"), cpus(), wall, grouped(table_.ledger.ticks()));
-  if (!narrow()) text += fmt::format(" ticks{}; by {}", unit_of(profile_), grouping_word(table_.by));
+  text += fmt::format("{}{:.1f} s: {}{}; all {:.1f} s: ", narrow() ? "" : "last ", window,
+                      amount(table_.now_ledger.ticks()), cpus(), wall);
+  if (narrow())
+    text += tick_figure(profile_, table_.ledger.ticks());
+  else
+    text += fmt::format("{}{}; by {}", amount(table_.ledger.ticks()), unit_of(profile_),
+                        grouping_word(table_.by));
   add(LineStyle::kPlain, std::move(text));
+}
+
+/// "1,203 ticks"; or "2.40 s of CPU time", beside the times that passed.
+std::string LiveText::amount(uint64_t ticks) const {
+  return counted_ticks(profile_, ticks) +
+         (ticks_are_nanoseconds(profile_) && !narrow() ? " of CPU time" : "");
 }
 
 /// ", 1.30 CPUs": how busy the window was. Nothing where ticks are not CPU time.
@@ -240,11 +250,12 @@ void LiveText::add_rows() {
 void LiveText::add_ledger() {
   for (const std::string& line : options_.beneath) add(LineStyle::kPlain, line);
   const TickLedger& ledger = table_.ledger;
+  const std::string unit = tick_number_title(profile_);
   if (narrow())
-    return add(LineStyle::kHeader, fmt::format("{} ticks: {} outside, {} full, {} lost", ledger.ticks(),
+    return add(LineStyle::kHeader, fmt::format("{} {}: {} outside, {} full, {} lost", ledger.ticks(), unit,
                                                ledger.outside, ledger.full, ledger.lost));
   add(LineStyle::kHeader,
-      fmt::format("ticks {} = {} counted + {} outside + {} full + {} lost", ledger.ticks(), ledger.counted,
+      fmt::format("{} {} = {} counted + {} outside + {} full + {} lost", unit, ledger.ticks(), ledger.counted,
                   ledger.outside, ledger.full, ledger.lost));
 }
 

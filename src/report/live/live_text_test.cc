@@ -109,6 +109,30 @@ TEST_F(LiveTextTest, OfAnEventSaysWhatATickIs) {
   EXPECT_THAT(text({.rows = 2}), HasSubstr("36,280 ticks of 7 page-faults; by function"));
 }
 
+TEST_F(LiveTextTest, OfAMergedFileTicksAreTime) {
+  Profile profile;
+  profile.closed = true;
+  profile.period_ns = 1;
+  profile.duration_ns = 2 * kSecondNs;
+  profile.runs.resize(2);
+  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
+  profile.positions = {{0, 0x200, 2'397'112'004}};
+  profile.ledger = {.counted = 2'397'112'004, .samples = 2400};
+  LiveHistory history(5 * kSecondNs);
+  history.add(profile, 2 * kSecondNs);
+  const auto shown = [&](size_t width) {
+    std::string all;
+    for (const LiveLine& line : live_text(profile, make_live_table(history, names_, {}), {.width = width}))
+      all += line.text + "\n";
+    return all;
+  };
+  EXPECT_THAT(shown(100), HasSubstr("all 2.0 s: 2397.1 ms of CPU time; by function\n"));
+  EXPECT_THAT(shown(100), HasSubstr("\nns 2397112004 = 2397112004 counted + 0 outside"));
+  EXPECT_THAT(shown(50), HasSubstr("all 2.0 s: 2397.1 ms\n"));
+  EXPECT_THAT(shown(50), HasSubstr("\n2397112004 ns: 0 outside"));
+  EXPECT_THAT(shown(100), Not(HasSubstr("ticks")));
+}
+
 TEST_F(LiveTextTest, NoLineIsWiderThanAskedAndNoneStandsBesideItsPlace) {
   for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess})
     for (size_t width : {1u, 2u, 10u, 17u, 18u, 19u, 35u, 40u, 59u, 60u, 79u, 80u, 200u})

@@ -115,12 +115,14 @@ std::string prof_summary(const TextProfile& profile, const ProfFunctions& functi
       ++counters;
     }
   auto hit = std::ranges::count_if(functions.all(), [](const auto& function) { return function.ticks > 0; });
+  const bool in_nanoseconds = seconds_per_tick == 1e-9;  // a sum of runs whose periods differ
+  const char* unit = in_nanoseconds ? "nanoseconds" : "ticks";
   return fmt::format(
-      "{} ticks of {:g} s: {:.2f} s\n{} of {} counters used, in {} ranges of text\n"
-      "{} of {} functions have time, {} ticks are in none\n{} call counts\n",
-      ticks, seconds_per_tick, static_cast<double>(ticks) * seconds_per_tick, used, counters,
-      profile.histograms.size(), hit, functions.all().size(), functions.unnamed_ticks(),
-      profile.calls.size());
+      "{} {}{}: {:.2f} s\n{} of {} counters used, in {} ranges of text\n"
+      "{} of {} functions have time, {} {} are in none\n{} call counts\n",
+      ticks, unit, in_nanoseconds ? "" : fmt::format(" of {:g} s", seconds_per_tick),
+      static_cast<double>(ticks) * seconds_per_tick, used, counters, profile.histograms.size(), hit,
+      functions.all().size(), functions.unnamed_ticks(), unit, profile.calls.size());
 }
 
 }  // namespace pctally

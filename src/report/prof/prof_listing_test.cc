@@ -182,6 +182,10 @@ TEST(ProfSummary, CountsTicksCountersAndFunctions) {
   EXPECT_EQ(prof_summary(profile, busy(), 0.01),
             "850 ticks of 0.01 s: 8.50 s\n4 of 5 counters used, in 1 ranges of text\n"
             "3 of 4 functions have time, 4 ticks are in none\n1 call counts\n");
+  EXPECT_EQ(prof_summary(profile, busy(), 1e-9),
+            "850 nanoseconds: 0.00 s\n4 of 5 counters used, in 1 ranges of text\n"
+            "3 of 4 functions have time, 4 nanoseconds are in none\n1 call counts\n")
+      << "of a sum of runs";
 }
 
 }  // namespace
