@@ -415,6 +415,13 @@ void TextReport::add_filtered() {
                                          counted_ticks(profile_, report_.filtered_ticks))));
 }
 
+/// Why totals may be larger.
+const char* reason_for_ranges(const Report& report) {
+  if (report.paths.folded != 0) return "paths that were folded may hold more of it";
+  return report.by == Grouping::kLine ? "ticks of the line's own may lie below its own calls"
+                                      : "paths of several symbols may hold more of it";
+}
+
 /// Explains the rows in brackets, if the table has any.
 void TextReport::add_legend() {
   auto is_start = [](const Row& row) {
@@ -433,9 +440,7 @@ void TextReport::add_legend() {
     add("[object+0x...]: code without a symbol; the object's debug package would name it\n");
   if (with_totals() && std::any_of(report_.rows.begin(), report_.rows.end(),
                                    [](const Row& row) { return row.total_is_range; }))
-    add("total \"x to y %\": {}\n", report_.paths.folded != 0
-                                        ? "paths that were folded may hold more of it"
-                                        : "ticks of the line's own may lie below its own calls");
+    add("total \"x to y %\": {}\n", reason_for_ranges(report_));
   if (has_gains_) add("cut: so many points more may be in call paths that are cut\n");
 }
 

@@ -3,6 +3,8 @@
 
 #include "report/one_unwind_entry_for_test.h"
 #include "report/paths/edges_for_test.h"
+#include "report/paths/path_profile_for_test.h"
+#include "report/text.h"
 
 namespace pctally {
 namespace {
@@ -54,6 +56,20 @@ TEST(SymbolsOfOneEntry, HaveOfSeveralCallersWhatTheOtherSymbolsCannotHave) {
   EXPECT_THAT(
       text, HasSubstr("its own ticks are of paths that end in \"f2, f3\": which of these ran is not known"));
   EXPECT_THAT(text, HasSubstr("\"x to y %\": paths of several symbols may hold more of these calls"));
+}
+
+TEST(SymbolsOfOneEntry, AreTheReasonForRangesWhereNothingIsFolded) {
+  PathProfile paths;
+  const uint32_t f1 = paths.add(0, 0x110);
+  paths.add(paths.add(f1, 0x210), 0x500, 300);
+  paths.profile.paths.context.push_back(
+      {.parent = f1, .kind = PathNodeKind::kCode, .position = 0x200, .self = 700});
+  paths.profile.positions = {{0, 0x220, 200}, {0, 0x320, 500}, {0, 0x500, 300}};
+  paths.profile.ledger.counted = paths.profile.ledger.samples = 1000;
+  paths.profile.ledger.weight_squares = 1000;
+  const Report report = make_report(paths.profile, &FakeSymbolizer::open, {});
+  EXPECT_THAT(text_report(paths.profile, report, {}),
+              HasSubstr("total \"x to y %\": paths of several symbols may hold more of it\n"));
 }
 
 TEST(SymbolsOfOneEntry, HaveARangeInAChoice) {

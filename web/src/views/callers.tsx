@@ -139,6 +139,8 @@ function List(props: { sides: Side[]; verb: string; label: string; all: boolean;
   );
 }
 
+const rangeText = data.paths?.folded === 0 ? "inlined code, or paths of several symbols," : "folded paths";
+
 export function Callers() {
   const [all, setAll] = createSignal(false);
   const whole = () => measuredRange(...(data.on_stack[selected()?.id ?? -9] ?? [0, 0]));
@@ -176,7 +178,7 @@ export function Callers() {
       </div>
       <Note>
         A tick counts once for each call, however often that call recurs on its path; so under recursion the parts may add up to more than 100
-        %.{hasRanges() ? " “x to y %”: folded paths may hold more of these calls, or the same ticks twice." : ""} Choose a function to walk on to it.
+        %.{hasRanges() ? ` “x to y %”: ${rangeText} may hold more of these calls, or the same ticks twice.` : ""} Choose a function to walk on to it.
       </Note>
     </Show>
   );

@@ -119,13 +119,15 @@ function Row(props: { of: Function; gap: boolean; index: number; stop: boolean }
   );
 }
 
+const rangeText = data.paths?.folded === 0 ? "paths of several symbols" : "folded paths";
+
 const isCut = (row: Function) => row.total !== null && row.cut >= 0.005;
 
 function totalTitle(row: Function): string | undefined {
   const { total } = row;
   if (!total) return undefined;
   const interval = `${range(total.interval)} %, ${ticksOf(total)}`;
-  const folded = total.isRange ? `; folded paths may hold more of it` : "";
+  const folded = total.isRange ? `; ${rangeText} may hold more of it` : "";
   return interval + folded + (isCut(row) ? `; cut paths could add ${percent(row.cut, 1)} points` : "");
 }
 
@@ -231,7 +233,7 @@ export function Functions() {
           Shares are of all {ticksText(run.ticks)}, in percent; self time leaves out what a function called. The whisker is a 95 %
           confidence interval, the rank the places that it allows; a dark rule stands where everything below is certainly less.
           {hasTotals ? " Total is with the function on the call path; + where cut paths could add half a point or more." : ""}
-          {hasRanges ? " “x to y %”: folded paths may hold more of its ticks; what they may hold is hatched." : ""}
+          {hasRanges ? ` “x to y %”: ${rangeText} may hold more of its ticks; what they may hold is hatched.` : ""}
         </Note>
       </Show>
     </>
