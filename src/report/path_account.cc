@@ -33,6 +33,13 @@ constexpr Reason kReasons[kPathEnds] = {
     {"memory-gone", "cut where a process ended or executed another program: its memory was gone"},
 };
 
+/// Other tools have samples without a stack, and no recorder of ours that could have read it.
+constexpr Reason kNoStack = {"no-stack", "without a stack"};
+
+const Reason& reason_of(const CallPaths& paths, PathEnd end) {
+  return end == PathEnd::kInterrupted && !paths.ends_known ? kNoStack : kReasons[static_cast<unsigned>(end)];
+}
+
 }  // namespace
 
 uint64_t unread_ticks(const PathTree& context) {
@@ -66,20 +73,23 @@ PathAccount path_account(const CallPaths& paths) {
   account.no_room = paths.no_room;
   account.ticks += paths.no_room;
   for (unsigned i = 0; i < kPathEnds; ++i) {
-    std::string text = kReasons[i].text;
-    if (static_cast<PathEnd>(i) == PathEnd::kShortDump && paths.stack_bytes != 0)
+    const auto end = static_cast<PathEnd>(i);
+    const Reason& reason = reason_of(paths, end);
+    std::string text = reason.text;
+    if (end == PathEnd::kShortDump && paths.stack_bytes != 0)
       text =
           fmt::format("cut where the stack is deeper than the {} KiB copied of it", paths.stack_bytes / 1024);
-    if (cuts[i] != 0) account.cuts.push_back({text, kReasons[i].id, static_cast<PathEnd>(i), cuts[i]});
+    if (cuts[i] != 0) account.cuts.push_back({text, reason.id, end, cuts[i]});
   }
   std::stable_sort(account.cuts.begin(), account.cuts.end(),
                    [](const auto& a, const auto& b) { return a.ticks > b.ticks; });
   return account;
 }
 
-std::string cut_name(PathEnd end) {
-  const auto number = static_cast<unsigned>(end);
-  return number < kPathEnds ? fmt::format("[path {}]", kReasons[number].text) : "[path cut]";
+std::string cut_name(const CallPaths& paths, PathEnd end) {
+  if (static_cast<unsigned>(end) >= kPathEnds) return "[path cut]";
+  const Reason& reason = reason_of(paths, end);
+  return &reason == &kNoStack ? "[no stack]" : fmt::format("[path {}]", reason.text);
 }
 
 std::string path_account_text(const PathAccount& account, const std::string& noun) {

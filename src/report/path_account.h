@@ -27,7 +27,8 @@ struct PathAccount {
 
 PathAccount path_account(const CallPaths& paths);
 
-/// Ticks whose stack the recorder has not read: nothing of their paths is known.
+/// Ticks whose stack the recorder has not read, or another tool's samples without one (where the ends of
+/// paths are not known): nothing of their paths is known.
 uint64_t unread_ticks(const PathTree& context);
 
 /// Ticks of which no path is known: not read, or without room. The places of all ticks are known: of a
@@ -46,8 +47,8 @@ class TicksWithoutPath {
   uint64_t ticks_ = 0, folded_ = 0;
 };
 
-/// "[cut at code without unwind table]": stands for the outer part of a path that is cut.
-std::string cut_name(PathEnd end);
+/// "[path cut at code without unwind table]": stands for the outer part of a path that is cut.
+std::string cut_name(const CallPaths& paths, PathEnd end);
 
 /// "1,203 of 1,209 ticks with a complete path; 4 cut at code without unwind table; 12 folded"
 /// `noun`: what its ticks are called.

@@ -382,7 +382,7 @@ void check_engine(const Profile& profile, Warnings* out) {
   double outside = percent_of(profile.ledger.outside, profile.ledger.ticks());
   if (outside > 100 * kTolerableGap)
     add(out, Severity::kWarning, "outside",
-        fmt::format("{:.1f} % of the ticks lie outside all code that the recorder knows", outside));
+        fmt::format("{:.1f} % of the ticks lie outside all known code", outside));
   if (const double gone = percent_of(ticks_since_unmapped(profile), profile.ledger.ticks());
       gone > 100 * kTolerableGap)
     add(out, Severity::kWarning, "unmapped",

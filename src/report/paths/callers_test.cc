@@ -310,6 +310,13 @@ TEST(Callers, TicksThatTheRecorderHasNotReadMayBelongToAnyFunction) {
     EXPECT_EQ(callers.unread, unread);
     EXPECT_EQ(callers_text(paths.profile, callers, {}).find(line) != std::string::npos, unread != 0);
   }
+  paths.profile.paths.ends_known = false;
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+  EXPECT_THAT(callers_text(paths.profile, callers, {}),
+              testing::HasSubstr("\n7 ticks without a stack may belong here\n"))
+      << "of another tool";
+  EXPECT_EQ(find_functions(named, "[no stack]").size(), 1u);
 }
 
 /// As after the recorder was killed: f1 and f2 ran more often than paths end in them.

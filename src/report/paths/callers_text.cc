@@ -46,9 +46,7 @@ class CallersText {
       out_ +=
           fmt::format("\nits own ticks are of paths that end in \"{}\": which of these ran is not known\n",
                       escaped(shown_name(options_.names, entry)));
-    if (callers_.unread != 0)
-      out_ += fmt::format("\nthe recorder has not read the stacks of {}, which may belong here\n",
-                          counted_ticks(profile_, callers_.unread));
+    add_unread();
     if (!callers_.has_all_calls)
       out_ += "\nsome calls found no room and may have no row; record with a larger --paths-memory\n";
     if (has_ranges(callers_.callers) || has_ranges(callers_.callees))
@@ -129,6 +127,16 @@ class CallersText {
   const Profile& profile_;
   const Callers& callers_;
   CallersTextOptions options_;
+  /// Another tool's samples may have none.
+  void add_unread() {
+    if (callers_.unread == 0) return;
+    const std::string ticks = counted_ticks(profile_, callers_.unread);
+    if (profile_.paths.ends_known)
+      out_ += fmt::format("\nthe recorder has not read the stacks of {}, which may belong here\n", ticks);
+    else
+      out_ += fmt::format("\n{} without a stack may belong here\n", ticks);
+  }
+
   std::string out_;
 };
 

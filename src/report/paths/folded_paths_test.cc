@@ -79,7 +79,7 @@ class FoldedPaths {
 
   void add_truth(const Path& path, bool is_cut, uint64_t ticks) {
     std::vector<std::string> frames;
-    if (is_cut) frames.push_back(cut_name(PathEnd::kNoUnwindTable));
+    if (is_cut) frames.push_back(cut_name({}, PathEnd::kNoUnwindTable));
     for (const uint64_t position : path) {
       frames.push_back("f" + std::to_string(position / 0x100));
       if (position % 2 != 0) frames.push_back("inlined");

@@ -98,7 +98,8 @@ NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail
 
 StackFrame NamedPaths::unknown_caller() const {
   StackFrame frame;
-  frame.function = unread_ticks(profile_.paths.context) != 0 ? cut_name(PathEnd::kInterrupted) : kNoPath;
+  frame.function =
+      unread_ticks(profile_.paths.context) != 0 ? cut_name(profile_.paths, PathEnd::kInterrupted) : kNoPath;
   return frame;
 }
 
@@ -235,8 +236,9 @@ std::vector<uint32_t> NamedPaths::places_of(const PathTree& tree, const std::vec
     if (node.kind == PathNodeKind::kCode) places[i] = known.at({node.executable, node.position, is_call[i]});
     if (node.kind != PathNodeKind::kCut && node.kind != PathNodeKind::kUnknown) continue;
     StackFrame frame;
-    frame.function =
-        node.kind == PathNodeKind::kCut ? cut_name(static_cast<PathEnd>(node.position)) : "[unknown code]";
+    frame.function = node.kind == PathNodeKind::kCut
+                         ? cut_name(profile_.paths, static_cast<PathEnd>(node.position))
+                         : "[unknown code]";
     places[i] = add_place(std::move(frame));
   }
   return places;

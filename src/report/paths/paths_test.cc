@@ -339,6 +339,12 @@ TEST(PathAccount, CallsNoPathOfAnotherToolComplete) {
   paths.add(paths.add_cut(PathEnd::kUnknownMapping), 0x200, 3);
   EXPECT_EQ(path_account_text(path_account(paths.profile.paths)),
             "not known which of 10 ticks are complete; 3 cut at code in no known mapping");
+  paths.profile.paths.context[paths.add_cut(PathEnd::kInterrupted)].self = 2;
+  const PathAccount account = path_account(paths.profile.paths);
+  EXPECT_EQ(path_account_text(account),
+            "not known which of 12 ticks are complete; "
+            "3 cut at code in no known mapping; 2 without a stack");
+  EXPECT_STREQ(account.cuts.back().id, "no-stack") << "no recorder was there to read it";
   const Report report = make_report(paths.profile, &FakeSymbolizer::open, {});
   EXPECT_THAT(json_report(paths.profile, report), testing::HasSubstr("\"complete\": null"));
 }
