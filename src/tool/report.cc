@@ -305,8 +305,8 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
   const Callers callers = callers_of(profile, paths, functions[0]);
   const CallersTextOptions options{.color = wants_color(arguments.color),
                                    .names = name_style_of(arguments.names),
-                                   .limit = arguments.limit.value_or(10)};
-  return write_out(arguments.json ? callers_json(profile, callers)
+                                   .limit = arguments.limit.value_or(arguments.json ? 0 : 10)};
+  return write_out(arguments.json ? callers_json(profile, callers, options.limit)
                                   : in_locale(gravest_lines(profile, options.color) +
                                               callers_text(profile, callers, options)));
 }
@@ -475,7 +475,8 @@ int report(Arguments& arguments) {
     if (arguments.by == "line" && profile->paths.recorded) return refuse_lines(file);
     if (auto code = choose_scopes(arguments.scopes, &*profile)) return *code;
   }
-  if (arguments.sort == "total" && !profile->paths.recorded) return refuse_without_paths(*profile, arguments);
+  const bool sorts_by_total = arguments.sort == "total" && arguments.html.empty();  // a page sorts by itself
+  if (sorts_by_total && !profile->paths.recorded) return refuse_without_paths(*profile, arguments);
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   if (chooses_paths(arguments)) {
     if (!profile->paths.recorded) return refuse_without_paths(*profile, arguments);

@@ -643,6 +643,10 @@ class Written(unittest.TestCase):
         self.assertEqual([row[5] for row in data["functions"]], [row["ticks"] for row in report["rows"]])
         self.assertNotIn(self.recorded.path, text)
 
+    def test_the_order_of_a_table_changes_nothing(self):
+        flat = p.record([p.program("known_shares"), "0.1"], "--no-callers")
+        self.assertEqual(self.written("report", "--sort", "total", flat.path)[:2], self.written("report", flat.path)[:2])
+
     def test_a_profile_of_an_event_is_not_one_of_the_cpu_and_one_without_ticks_says_so(self):
         if CHROMIUM is None:
             self.skipTest("no browser: chromium-headless-shell is not installed")

@@ -68,6 +68,7 @@ std::string callers_text(const Profile& profile, const Callers& callers, const C
 /// "61 % parse_value, 12.0 to 40.0 % parse_object, 2 more": callers or callees, as callers_text() has them.
 /// Empty if none is known.
 std::string callers_line(const std::vector<CallerRow>& rows, NameStyle names);
-std::string callers_json(const Profile& profile, const Callers& callers);
+/// `limit`: most rows in each part; 0: all.
+std::string callers_json(const Profile& profile, const Callers& callers, uint64_t limit);
 
 }  // namespace pctally

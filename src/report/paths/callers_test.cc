@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "report/paths/edges_for_test.h"
@@ -32,6 +33,23 @@ TEST(Callers, OfAFunctionWithTheLinesOfTheCalls) {
   EXPECT_EQ(callers.ticks, 10u);
   EXPECT_EQ(rows(callers.callers), "f2:33 6, f1:17 4, ");
   EXPECT_EQ(rows(callers.callees), "(itself):0 9, f4:0 1, ");
+}
+
+TEST(Callers, AsJsonSayHowManyRowsTheLimitLeftOut) {
+  PathProfile paths;
+  for (uint64_t i = 1; i <= 5; ++i) paths.add(paths.add(0, 0x1000 + 0x100 * i), 0x300, i);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  const Callers callers = callers_of(paths.profile, named, find_functions(named, "f3").at(0));
+  const auto json = [&](uint64_t limit) {
+    return nlohmann::json::parse(callers_json(paths.profile, callers, limit));
+  };
+  EXPECT_EQ(json(0)["callers"].size(), 5u);
+  EXPECT_EQ(json(0)["hidden_callers"], 0);
+  EXPECT_EQ(json(2)["callers"].size(), 2u);
+  EXPECT_EQ(json(2)["callers"][1]["ticks"], 4);
+  EXPECT_EQ(json(2)["hidden_callers"], 3);
+  EXPECT_EQ(json(2)["hidden_callees"], 0);
 }
 
 TEST(Callers, AnInlinedFunctionIsACallerOfItsOwn) {

@@ -155,6 +155,14 @@ Json row_json(const CallerRow& row) {
           {"high", row.interval.high}};
 }
 
+/// The first rows of a part, and the number of the others: `key` and "hidden_" `key`.
+void add_part(const std::string& key, const std::vector<CallerRow>& rows, uint64_t limit, Json* json) {
+  const size_t shown = limit == 0 ? rows.size() : std::min<size_t>(rows.size(), limit);
+  (*json)["hidden_" + key] = rows.size() - shown;
+  Json& list = (*json)[key] = Json::array();
+  for (size_t i = 0; i < shown; ++i) list.push_back(row_json(rows[i]));
+}
+
 }  // namespace
 
 std::string callers_text(const Profile& profile, const Callers& callers, const CallersTextOptions& options) {
@@ -179,7 +187,7 @@ std::string callers_line(const std::vector<CallerRow>& rows, NameStyle names) {
   return text;
 }
 
-std::string callers_json(const Profile& profile, const Callers& callers) {
+std::string callers_json(const Profile& profile, const Callers& callers, uint64_t limit) {
   Json json = {{"version", kJsonVersion},
                {"function", valid_utf8(callers.function.function)},
                {"object", valid_utf8(callers.function.object)},
@@ -193,10 +201,8 @@ std::string callers_json(const Profile& profile, const Callers& callers) {
                {"unread", callers.unread},
                {"has_all_calls", callers.has_all_calls}};
   add_warnings(warnings_of(profile), &json);
-  Json& in = json["callers"] = Json::array();
-  for (const CallerRow& row : callers.callers) in.push_back(row_json(row));
-  Json& out = json["callees"] = Json::array();
-  for (const CallerRow& row : callers.callees) out.push_back(row_json(row));
+  add_part("callers", callers.callers, limit, &json);
+  add_part("callees", callers.callees, limit, &json);
   return json.dump(1) + "\n";
 }
 
