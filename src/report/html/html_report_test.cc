@@ -18,6 +18,9 @@
 namespace pctally {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
+
 Profile profile_of(const std::string& path) {
   Profile profile;
   profile.executables.push_back({.path = path, .build_id = {}});
@@ -58,6 +61,16 @@ TEST(HtmlReport, HasEveryRowOfTheReportToTheTick) {
   }
   EXPECT_EQ(ticks, data["run"]["ticks"]);
   EXPECT_EQ(data["run"]["effective_samples"], report.account.effective_samples);
+}
+
+TEST(HtmlReport, WithoutScriptsSaysHowManyRowsAreMissing) {
+  Profile profile = profile_of("/bin/prog");
+  EXPECT_THAT(html_report(profile, &FakeSymbolizer::open, {}).page, Not(HasSubstr("together; scripts")));
+  profile.positions.clear();
+  for (uint64_t i = 0; i < 210; ++i) profile.positions.push_back({0, 0x100 * i, 1});
+  profile.ledger = {.counted = 210, .samples = 210, .weight_squares = 210};
+  EXPECT_THAT(html_report(profile, &FakeSymbolizer::open, {}).page,
+              HasSubstr("</table>\n<p>10 more rows with 4.76 % together; scripts show all.</p>"));
 }
 
 TEST(HtmlReport, KnowsWhereAFunctionBeginsAndWhereItsTicksLie) {

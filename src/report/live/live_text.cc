@@ -68,6 +68,7 @@ class LiveText {
   [[nodiscard]] std::string cpus() const;
   void add_message();
   void add_rows();
+  void add_rest(size_t first);
   void add_ledger();
   [[nodiscard]] Names titles() const;
   [[nodiscard]] Names names_of(const Row& row) const;
@@ -245,6 +246,19 @@ void LiveText::add_rows() {
                                                   : LineStyle::kPlain;
     add(style, numbers(row) + joined(names[i - begin + 1]));
   }
+  add_rest(end);
+}
+
+/// Lines that nobody can scroll say what stands behind them.
+void LiveText::add_rest(size_t first) {
+  if (options_.width != 0 || first == table_.rows.size()) return;
+  double now = 0, all = 0;
+  for (size_t i = first; i < table_.rows.size(); ++i) {
+    now += table_.rows[i].now_share;
+    all += table_.rows[i].all.share;
+  }
+  add(LineStyle::kPlain, fmt::format("+{} (together now {:.2f} %, all {:.2f} %); --limit 0 shows them",
+                                     counted(table_.rows.size() - first, "row"), 100 * now, 100 * all));
 }
 
 void LiveText::add_ledger() {

@@ -99,7 +99,9 @@ TEST_F(LiveTextTest, AsPlainLines) {
             "    now      ± change       all  object\n"
             " 99.00%   0.84 +85.45 ▲  15.90%  sort\n"
             "  1.00%   0.84  +1.00 ▲   0.03%  [outside]\n"
+            "+2 rows (together now 0.00 %, all 84.07 %); --limit 0 shows them\n"
             "ticks 36280 = 36270 counted + 10 outside + 0 full + 0 lost\n");
+  EXPECT_THAT(text({}, Grouping::kObject), Not(HasSubstr("--limit")));
 }
 
 TEST_F(LiveTextTest, OfAnEventSaysWhatATickIs) {
