@@ -469,14 +469,14 @@ class FoldedByTimer(FoldedRanges, unittest.TestCase):
 class Compared(unittest.TestCase):
     """The comparison of two profiles of folded stacks."""
 
-    def page(self, **stacks):
+    def page(self, *options, **stacks):
         path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "page.html")
         files = []
         for name, text in stacks.items():
             files.append(os.path.join(os.path.dirname(path), name + ".folded"))
             with open(files[-1], "w", encoding="ascii") as file:
                 file.write(text)
-        subprocess.run([p.PCTALLY, "diff", "--html", path, *files], check=True, capture_output=True)
+        subprocess.run([p.PCTALLY, "diff", *options, "--html", path, *files], check=True, capture_output=True)
         return path
 
     def test_a_search_finds_what_is_gone(self):
@@ -524,6 +524,16 @@ class Compared(unittest.TestCase):
         with Browser(f"file://{path}#rows=all", p.scratch()) as page:
             page.drawn()
             self.assertRegex(page.value("document.querySelector('p.more').textContent"), r"^101 rows are not in this page, none above \u00b1[0-9]+ samples a run\.$")
+
+    def test_small_amounts_have_their_digits(self):
+        path = self.page("--work", "1e6", old="main;rose 1000\nmain;stayed 300\n", new="main;rose 5000\nmain;stayed 301\n")
+        with Browser(f"file://{path}", p.scratch()) as page:
+            page.drawn()
+            cells = page.value("[...document.querySelectorAll('.compare tbody tr')].map(row => [...row.querySelectorAll('.name, .side-value, .change')].map(cell => cell.textContent))")
+            axis = page.value("[...document.querySelectorAll('.forest-axis span')].map(step => step.textContent)")
+        self.assertEqual(cells[0], ["rose", "0.00100", "0.00500", "\u25b2 +0.00400"])
+        self.assertEqual(len(set(axis)), len(axis), axis)
+        self.assertEqual([step for step in axis if float(step.replace("\u2212", "-")) == 0], ["0.000"], axis)
 
     def test_what_changed_stands_out(self):
         path = self.page(old="main;rose 1000\nmain;fell 5000\nmain;stayed 3000\n", new="main;rose 5000\nmain;fell 1000\nmain;stayed 3001\n")

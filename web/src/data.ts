@@ -79,7 +79,7 @@ export interface DiffRow {
   total_share: Change | null;
 }
 export interface Diff {
-  unit: string;
+  unit: string; // of amounts: "ms", smaller where all are small; or the event
   work: number;
   old_runs: number;
   new_runs: number;

@@ -13,30 +13,46 @@ HtmlJson change_or_null(const std::optional<Change>& change) {
   return change ? change_json(*change) : HtmlJson();
 }
 
+/// One unit for all amounts: a smaller one than milliseconds where the largest is small.
+AmountUnit unit_of_rows(const Diff& diff) {
+  constexpr double kStillMs = 999;  // the page has room for thousands
+  double largest = 0;
+  for (const DiffRow& row : diff.rows) largest = std::max({largest, row.amount.before, row.amount.after});
+  return amount_unit(diff, std::min(largest, kStillMs));
+}
+
+Change scaled(Change change, double scale) {
+  for (double* amount :
+       {&change.before, &change.after, &change.difference, &change.interval.low, &change.interval.high})
+    *amount *= scale;
+  return change;
+}
+
 }  // namespace
 
 HtmlJson html_diff(const Diff& diff, const Texts& texts) {
   HtmlJson doubts = HtmlJson::array(), rows = HtmlJson::array();
   for (const std::string& remark : remarks_of(diff)) doubts.push_back(texts.shown(remark));
   for (const Doubt& doubt : diff.doubts) doubts.push_back(texts.shown(doubt.text()));
+  const AmountUnit unit = unit_of_rows(diff);
   double most_amount = 0, most_share = 0;  // of the rows left out
   for (const DiffRow& row : diff.rows) {
     if (rows.size() == kMostChanges) {
-      most_amount = std::max(most_amount, std::abs(row.amount.difference));
+      most_amount = std::max(most_amount, std::abs(row.amount.difference) * unit.scale);
       most_share = std::max(most_share, std::abs(row.share.difference));
       continue;
     }
     rows.push_back({{"name", texts.shown(shown_name(diff, row))},
                     {"object", texts.shown_path(row.object)},
                     {"verdict", verdict_word(row.verdict)},
-                    {"amount", change_json(row.amount)},
+                    {"amount", change_json(scaled(row.amount, unit.scale))},
                     {"share_percent", change_json(row.share)},
-                    {"total", change_or_null(row.total)},
+                    {"total", row.total ? change_json(scaled(*row.total, unit.scale)) : HtmlJson()},
                     {"total_verdict", verdict_word(row.has_callees() ? row.total_verdict : row.verdict)},
                     {"total_share", change_or_null(row.total_share)}});
   }
   return {
-      {"unit", texts.shown(diff.counts_cpu_time() ? "ms" : diff.event)},
+      {"unit", diff.counts_cpu_time() ? unit.name : texts.shown(diff.event)},
       {"work", diff.work == 1 ? diff.new_work : diff.work},
       {"old_runs", diff.old_runs},
       {"new_runs", diff.new_runs},

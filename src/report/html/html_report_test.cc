@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "report/diff/diff_for_test.h"
 #include "report/fake_symbolizer_for_test.h"
 #include "report/html/texts.h"
 #include "report/one_unwind_entry_for_test.h"
@@ -327,6 +328,27 @@ TEST(HtmlReport, FetchesNothingAndRunsItsOwnScriptAlone) {
     EXPECT_EQ(count(page, word), 0u) << word;
   EXPECT_EQ(count(page, "http://"), count(page, "http://www.w3.org/")) << "names of XML, not places";
   EXPECT_LE(page.size(), 300'000u);
+}
+
+/// The comparison, in the page of the new run.
+nlohmann::json compared(const Profile& before, const Profile& after, const DiffOptions& options = {}) {
+  const Diff diff = diff_of({before}, {after}, options);
+  return parsed(after, {.names = options.names, .diff = &diff});
+}
+
+TEST(HtmlReport, AmountsOfAComparisonHaveTheUnitThatFitsThem) {
+  const Profile before = with_paths(run_of({0, 500, 9000})), after = with_paths(run_of({0, 500, 12'000}));
+  const nlohmann::json runs = compared(before, after)["diff"];
+  const nlohmann::json units = compared(before, after, {.work = 1e6})["diff"];
+  EXPECT_EQ(runs["unit"], "ms");
+  EXPECT_EQ(units["unit"], "us");
+  for (const char* change : {"amount", "total"})
+    for (const char* figure : {"before", "after", "difference", "low", "high"})
+      EXPECT_NEAR(1e3 * units["rows"][0][change][figure].get<double>(),
+                  runs["rows"][0][change][figure].get<double>(), 1e-6)
+          << change << ' ' << figure;
+  EXPECT_NEAR(runs["rows"][0]["amount"]["after"].get<double>(), 12'000, 1e-6);
+  EXPECT_EQ(units["rows"][0]["share_percent"], runs["rows"][0]["share_percent"]);
 }
 
 TEST(HtmlReport, OfRunsWithOtherPeriodsTicksAreWhatTheyStoodFor) {

@@ -20,8 +20,13 @@ const functionOf = (row: DiffRow) => byName.get(`${row.object}\n${row.name}`);
 const isMore = (row: DiffRow) => row.verdict === "more" || row.verdict === "new";
 const isDecided = (row: DiffRow) => row.verdict !== "undecided";
 
+const kNothing = 1e-9; // of scales: nothing is as small as that
+
 /** As many decimals as the size of the figures asks for. */
-const decimals = (most: number) => (most >= 1000 ? 0 : most >= 10 ? 1 : most >= 1 ? 2 : 3);
+function decimals(most: number): number {
+  if (most >= 1) return most >= 1000 ? 0 : most >= 10 ? 1 : 2;
+  return most > kNothing ? 2 - Math.floor(Math.log10(most)) : 3;
+}
 
 /** "±0.13", rounded up: no row is above it. */
 const limit = (most: number, digits: number) => `±${(Math.ceil(most * 10 ** digits - 1e-6) / 10 ** digits).toFixed(digits)}`;
@@ -41,9 +46,10 @@ function Forest(props: { of: Change; most: number; row: DiffRow }) {
 function ForestAxis(props: { most: number }) {
   const steps = () => axisSteps(props.most, 3).slice(1);
   const all = () => [...steps().map((step) => -step).reverse(), 0, ...steps()];
+  const digits = () => Math.max(0, Math.ceil(-Math.log10(steps()[0] ?? 1) - 1e-9));
   return (
     <span class="axis forest-axis" aria-hidden="true">
-      <For each={all()}>{(step) => <span style={{ left: `${50 + (50 * step) / props.most}%` }}>{signed(step, Number.isInteger(step) ? 0 : 2)}</span>}</For>
+      <For each={all()}>{(step) => <span style={{ left: `${50 + (50 * step) / props.most}%` }}>{signed(step, digits())}</span>}</For>
     </span>
   );
 }
@@ -119,13 +125,13 @@ export function Compare(props: { of: Diff }) {
   });
   const shown = createMemo(() => (allRows() ? list() : list().slice(0, kFirst)));
   const rest = createMemo(() => list().slice(shown().length));
-  const largest = createMemo(() => list().reduce((most, row) => Math.max(most, changeOf(row).before, changeOf(row).after), 1e-9));
+  const largest = createMemo(() => list().reduce((most, row) => Math.max(most, changeOf(row).before, changeOf(row).after), kNothing));
   // Rows that are known to have changed set the scale; wide intervals of others may leave it.
   const most = createMemo(() => {
     const decided = list().filter(isDecided);
     const scale = decided.length > 0 ? decided : list().slice(0, 10);
     const ends = scale.flatMap((row) => [Math.abs(changeOf(row).low), Math.abs(changeOf(row).high)]);
-    return Math.max(1e-9, ...ends, ...list().map((row) => Math.abs(changeOf(row).difference))) * 1.1;
+    return Math.max(kNothing, ...ends, ...list().map((row) => Math.abs(changeOf(row).difference))) * 1.1;
   });
   const leftOut = () => props.of.left_out;
   const [current, setCurrent] = createSignal(0);
@@ -154,7 +160,7 @@ export function Compare(props: { of: Diff }) {
       <div class="tools compare-tools">
         <Choice
           label="Of"
-          options={[{ id: "amount", label: props.of.unit === "ms" ? "CPU time" : "events" }, { id: "share", label: "share" }]}
+          options={[{ id: "amount", label: run.event === null ? "CPU time" : "events" }, { id: "share", label: "share" }]}
           value={measure()}
           set={setMeasure}
         />
