@@ -525,6 +525,24 @@ class Compared(unittest.TestCase):
             page.drawn()
             self.assertRegex(page.value("document.querySelector('p.more').textContent"), r"^101 rows are not in this page, none above \u00b1[0-9]+ samples a run\.$")
 
+    def test_a_row_is_its_functions_whatever_they_are_called(self):
+        path = self.page("--names", "full", old="main;work.isra.0 1000\nmain;same 9000\n", new="main;work.isra.0 5000\nmain;same 9001\n")
+        with Browser(f"file://{path}#q=work", p.scratch()) as page:
+            page.drawn()
+            self.assertEqual(page.value("document.querySelector('.find output').textContent.split(':')[0]"), "1 found")
+            page.value("document.querySelector('.compare tbody tr').click()")
+            page.drawn()
+            self.assertEqual(page.value("document.querySelector('.selection .chosen').textContent"), "work.isra.0")
+            self.assertEqual(page.value("document.querySelector('.compare tbody tr').getAttribute('aria-selected')"), "true")
+            page.value("location.hash = '#view=flame'")
+            page.drawn()
+            page.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'change').click()")
+            page.drawn()
+            colors = page.value("Object.fromEntries([...document.querySelectorAll('.frame')].map(one => [one.querySelector('bdi').textContent, getComputedStyle(one).backgroundColor]))")
+            more = page.value("getComputedStyle(document.querySelector('.legend i')).backgroundColor")
+        self.assertEqual(colors["work.isra.0"], more)
+        self.assertNotEqual(colors["same"], more)
+
     def test_small_amounts_have_their_digits(self):
         path = self.page("--work", "1e6", old="main;rose 1000\nmain;stayed 300\n", new="main;rose 5000\nmain;stayed 301\n")
         with Browser(f"file://{path}", p.scratch()) as page:

@@ -43,10 +43,10 @@ export function certaintyOf(of: Measured): number {
   return kCertainty.findIndex((step) => relative < step.below || step.below === Infinity);
 }
 
-const verdicts = new Map((data.diff?.rows ?? []).map((row) => [`${row.object}\n${row.name}`, row.verdict]));
+const verdicts = new Map((data.diff?.rows ?? []).flatMap((row) => row.functions.map((id) => [id, row.verdict] as const)));
 
 /** Of a function since the profiles it is compared with; "undecided" if nothing is known of it. */
-export const verdictOf = (entry: Function) => verdicts.get(`${entry.object}\n${entry.name}`) ?? "undecided";
+export const verdictOf = (entry: Function) => verdicts.get(entry.id) ?? "undecided";
 
 const kRose = color(40, 0, 1.5);
 const kFell = color(205, -0.03, 1.5);

@@ -71,6 +71,7 @@ export type Verdict = "undecided" | "more" | "less" | "new" | "gone";
 export interface DiffRow {
   name: string;
   object: string;
+  functions: number[]; // that are compared as this row, the largest first; none: they are gone
   verdict: Verdict;
   amount: Change;
   share_percent: Change;
@@ -122,7 +123,7 @@ export interface Data {
   diff: Diff | null;
 }
 
-export const kVersion = 3;
+export const kVersion = 4;
 
 export function readData(): Data {
   const data = JSON.parse(document.getElementById("data")!.textContent!) as Data;

@@ -20,8 +20,7 @@ function hasWords(whole: string): boolean {
 const matches = (entry: Function) => hasWords(`${entry.name}\n${entry.full}\n${entry.object}\n${placeOf(entry)}`);
 
 /** Rows of a comparison that are no function of this profile any more. */
-const present = new Set(functions.map((entry) => `${entry.object}\n${entry.name}`));
-const gone = (data.diff?.rows ?? []).filter((row) => !present.has(`${row.object}\n${row.name}`));
+const gone = (data.diff?.rows ?? []).filter((row) => row.functions.length === 0);
 
 /** Ids of what is found; null without a search. */
 let found: () => Set<number> | null;
@@ -36,4 +35,6 @@ export function followSearch() {
 
 export const hits = () => found();
 export const goneHits = () => foundGone();
+export const isRowHit = (row: DiffRow) =>
+  found() !== null && (row.functions.some((id) => found()!.has(id)) || foundGone().has(row));
 export const isHit = (entry: Function) => found()?.has(entry.id) ?? false;

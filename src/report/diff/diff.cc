@@ -347,8 +347,9 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   add_profiles(after, "new run", options, &all);
   auto event = common_event(all);
   if (!event) return std::unexpected(event.error());
-  MatchingObjects objects = matching_objects(before, after);
   Diff diff;
+  MatchingObjects& objects = diff.objects;
+  objects = matching_objects(before, after);
   diff.by = options.by;
   diff.names = options.names;
   diff.event = *event;
@@ -376,7 +377,6 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
              new_reports = reports_of(new_side, open, options.by);
   join_namesakes(pointers_to(old_reports, new_reports), &objects);
   if (options.by == Grouping::kFunction) find_homes(pointers_to(old_reports, new_reports), &objects);
-  diff.renamed = objects.renamed;
   const MatchingLines lines(old_reports, new_reports, objects);
   const auto old_runs = measure_side(old_side, old_reports, diff.work, objects, lines),
              new_runs = measure_side(new_side, new_reports, diff.new_work, objects, lines);

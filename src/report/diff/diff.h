@@ -11,6 +11,7 @@
 #include "profile/profile.h"
 #include "report/diff/doubt.h"
 #include "report/diff/family.h"
+#include "report/diff/matching_objects.h"
 #include "report/names/shown_names.h"
 #include "report/rollup.h"
 #include "report/statistics/change_test.h"
@@ -78,12 +79,11 @@ struct Diff {
   DiffRow total;  ///< CPU time as the kernel accounts it where it is known, else the sampled amount
   std::vector<DiffRow>
       rows;  ///< decided rows first, then by the size of the change; last those without ticks
-  size_t rows_with_ticks = 0;  ///< of their own, on either side: the first ones; others have a total alone
-  size_t decided = 0;          ///< of the rows
-  size_t decided_totals = 0;   ///< of the totals of rows that have callees
-  Family family;               ///< the tests that decided them
-  std::map<std::string, std::string>
-      renamed;                   ///< objects that have another name on the new side, by the old one
+  size_t rows_with_ticks = 0;    ///< of their own, on either side: the first ones; others have a total alone
+  size_t decided = 0;            ///< of the rows
+  size_t decided_totals = 0;     ///< of the totals of rows that have callees
+  Family family;                 ///< the tests that decided them
+  MatchingObjects objects{};     ///< what the rows' objects are called on either side
   std::vector<Doubt> doubts;     ///< why the profiles cannot be relied on
   std::string blind_to_kernel;   ///< a profile for which kernel code is left out; empty: none is
   bool totals_left_out = false;  ///< for in folded call paths kernel code is not known

@@ -93,7 +93,7 @@ TEST(Diff, AProgramAtAnotherPlaceOfTheCommandIsAnotherOne) {
   Diff diff = diff_of({run_with_command(run_of({0, 500}, {1}, "/x/old"), {"./old"})},
                       {run_with_command(run_of({0, 500}, {2}, "/y/new"), {"nice", "./new"})});
   EXPECT_EQ(diff.rows.size(), 2u);
-  EXPECT_TRUE(diff.renamed.empty());
+  EXPECT_TRUE(diff.objects.renamed.empty());
 }
 
 TEST(Diff, AnotherVersionOfALibraryIsTheSameObject) {
@@ -108,7 +108,7 @@ TEST(Diff, OfTwoVersionsOnOneSideNobodyKnowsWhichIsMeant) {
   both.executables.push_back({ExecutableKind::kFile, "/lib/libz.so.2", {3}, 0});
   both.positions.push_back({1, 0x108, 100});
   both.ledger.counted += 100;
-  EXPECT_TRUE(diff_of({run_of({0, 500}, {1}, "/lib/libz.so.1.2.13")}, {both}).renamed.empty());
+  EXPECT_TRUE(diff_of({run_of({0, 500}, {1}, "/lib/libz.so.1.2.13")}, {both}).objects.renamed.empty());
 }
 
 TEST(Diff, BothOrdersAgree) {
@@ -253,7 +253,7 @@ TEST(Diff, AnObjectIsTheSameBesideANamesake) {
   EXPECT_EQ(diff.rows[0].name, "y");
   EXPECT_EQ(diff.rows[0].old_side.ticks, 500u);
   EXPECT_EQ(diff.rows[0].new_side.ticks, 900u);
-  EXPECT_EQ(diff.renamed, (std::map<std::string, std::string>{{"/x/y", "y"}, {"/z/y", "y"}}));
+  EXPECT_EQ(diff.objects.renamed, (std::map<std::string, std::string>{{"/x/y", "y"}, {"/z/y", "y"}}));
   EXPECT_EQ(diff_of({both}, {both}, {.by = Grouping::kObject}).rows.size(), 2u);
 }
 

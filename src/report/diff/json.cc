@@ -57,7 +57,7 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
   json["totals_left_out"] = diff.totals_left_out;
   json["clock_tick_ms"] = static_cast<double>(diff.clock_tick_ns) / 1e6;
   Json& renamed = json["renamed_objects"] = Json::object();
-  for (const auto& [before, after] : diff.renamed) renamed[valid_utf8(before)] = valid_utf8(after);
+  for (const auto& [before, after] : diff.objects.renamed) renamed[valid_utf8(before)] = valid_utf8(after);
   json["total"] = {{"verdict", verdict_word(diff.total.verdict)}, {"amount", change_json(diff.total.amount)}};
   Json& rows = json["rows"] = Json::array();
   for (const DiffRow& row : diff.rows) rows.push_back(row_json(row));

@@ -35,16 +35,6 @@ bool is_nameless(const Row& row, Grouping by) {
   return by == Grouping::kLine ? row.file.empty() : !address_of_nameless(row).empty();
 }
 
-DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
-  std::string name = row_name(row, by);
-  if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
-  const std::string& object =
-      by == Grouping::kFunction ? objects.name_of(row.object, name) : objects.name_of(row.object);
-  if (const std::string address = address_of_nameless(row); !address.empty())
-    name = "[" + object + (objects.same_build.contains(object) ? address : "]");
-  return {name, object};
-}
-
 DiffKey add_line(const Row& row, const MatchingObjects& objects, const MatchingLines& lines,
                  MeasuredRun* run) {
   const std::string& object = objects.name_of(row.object);
@@ -129,6 +119,16 @@ void add_totals(const Profile& profile, double work, MeasuredRun* run) {
 }
 
 }  // namespace
+
+DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
+  std::string name = row_name(row, by);
+  if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
+  const std::string& object =
+      by == Grouping::kFunction ? objects.name_of(row.object, name) : objects.name_of(row.object);
+  if (const std::string address = address_of_nameless(row); !address.empty())
+    name = "[" + object + (objects.same_build.contains(object) ? address : "]");
+  return {name, object};
+}
 
 MeasuredRun measure(const Profile& profile, const Report& report, double work, const MatchingObjects& objects,
                     const MatchingLines& lines) {

@@ -21,6 +21,10 @@ struct LinePlace {
 
 using DiffKey = std::tuple<std::string, std::string>;  ///< name (of a line: see `places`), object
 
+/// What a row of a report is compared as: clones, and functions that only their addresses tell apart, as one.
+/// For lines MatchingLines says it.
+DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects);
+
 /// Effective ticks of an object: the ticks of a merged file may be nanoseconds.
 struct NamedTicks {
   double all = 0;

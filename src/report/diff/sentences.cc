@@ -200,7 +200,7 @@ std::vector<std::string> remarks_of(const Diff& diff) {
 
 std::string renamed_sentence(const Diff& diff) {
   std::string names;
-  for (const auto& [before, after] : diff.renamed)
+  for (const auto& [before, after] : diff.objects.renamed)
     names += fmt::format("{}{} and {}", names.empty() ? "" : "; ", escaped(before), escaped(after));
   return names.empty() ? "" : fmt::format("Compared as one object: {}.", names);
 }

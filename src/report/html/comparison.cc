@@ -21,6 +21,21 @@ AmountUnit unit_of_rows(const Diff& diff) {
   return amount_unit(diff, std::min(largest, kStillMs));
 }
 
+/// The functions that each row compares as one, by number. Names that are shown do not tell: they have
+/// addresses where several functions have one name, and arguments where two of one side look alike.
+std::map<DiffKey, std::vector<int64_t>> functions_of_rows(const Diff& diff, const FunctionList& list) {
+  std::map<DiffKey, std::vector<int64_t>> functions;
+  if (diff.by != Grouping::kFunction) return functions;
+  int64_t number = 0;
+  for (const auto& [name, object] : list.full_names()) {
+    Row row;
+    row.function = name;
+    row.object = object;
+    functions[key_of(row, diff.by, diff.objects)].push_back(number++);
+  }
+  return functions;
+}
+
 Change scaled(Change change, double scale) {
   for (double* amount :
        {&change.before, &change.after, &change.difference, &change.interval.low, &change.interval.high})
@@ -30,11 +45,12 @@ Change scaled(Change change, double scale) {
 
 }  // namespace
 
-HtmlJson html_diff(const Diff& diff, const Texts& texts) {
+HtmlJson html_diff(const Diff& diff, const FunctionList& list, const Texts& texts) {
   HtmlJson doubts = HtmlJson::array(), rows = HtmlJson::array();
   for (const std::string& remark : remarks_of(diff)) doubts.push_back(texts.shown(remark));
   for (const Doubt& doubt : diff.doubts) doubts.push_back(texts.shown(doubt.text()));
   const AmountUnit unit = unit_of_rows(diff);
+  std::map<DiffKey, std::vector<int64_t>> functions = functions_of_rows(diff, list);
   double most_amount = 0, most_share = 0;  // of the rows left out
   for (const DiffRow& row : diff.rows) {
     if (rows.size() == kMostChanges) {
@@ -44,6 +60,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
     }
     rows.push_back({{"name", texts.shown(shown_name(diff, row))},
                     {"object", texts.shown_path(row.object)},
+                    {"functions", functions[{row.name, row.object}]},
                     {"verdict", verdict_word(row.verdict)},
                     {"amount", change_json(scaled(row.amount, unit.scale))},
                     {"share_percent", change_json(row.share)},

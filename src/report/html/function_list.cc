@@ -49,6 +49,13 @@ int64_t FunctionList::number(const StackFrame& frame) {
   return known->second;
 }
 
+std::vector<std::pair<std::string, std::string>> FunctionList::full_names() const {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const Entry& entry : entries_)
+    names.emplace_back(entry.full.empty() ? entry.name : entry.full, entry.object);
+  return names;
+}
+
 void FunctionList::set_place(int64_t function, const std::string& file, uint32_t line) {
   Entry& entry = entries_[static_cast<size_t>(function)];
   entry.file = file;

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/annotate/find_function.h"
@@ -20,6 +21,9 @@ class FunctionList {
   [[nodiscard]] int64_t number(const HotFunction& function) const;
   /// The number of a function on a stack; a new one, if it has no row.
   int64_t number(const StackFrame& frame);
+
+  /// The full name and the object of each, by number.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> full_names() const;
 
   /// Where a function begins in its source.
   void set_place(int64_t function, const std::string& file, uint32_t line);

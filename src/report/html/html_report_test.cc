@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "report/diff/diff_for_test.h"
 #include "report/fake_symbolizer_for_test.h"
@@ -334,6 +335,45 @@ TEST(HtmlReport, FetchesNothingAndRunsItsOwnScriptAlone) {
 nlohmann::json compared(const Profile& before, const Profile& after, const DiffOptions& options = {}) {
   const Diff diff = diff_of({before}, {after}, options);
   return parsed(after, {.names = options.names, .diff = &diff});
+}
+
+/// "row: function function; " of each row.
+std::string functions_of_rows(const nlohmann::json& data) {
+  std::set<std::string> rows;
+  for (const auto& row : data["diff"]["rows"]) {
+    std::string text = row["name"].get<std::string>() + ":";
+    for (const auto& function : row["functions"]) text += ' ' + name_of(data, function);
+    rows.insert(text + "; ");
+  }
+  std::string all;
+  for (const std::string& row : rows) all += row;
+  return all;
+}
+
+TEST(HtmlReport, RowsOfAComparisonNameTheFunctionsThatTheyCompareAsOne) {
+  // Two overloads, two static functions, two clones. The new side has one of the overloads, which so needs no
+  // arguments.
+  const std::vector<uint64_t> ticks = {0, 10, 20, 0, 300, 400, 50, 30, 40};
+  std::vector<uint64_t> new_ticks = ticks;
+  new_ticks[2] = 0;
+  const Profile before = run_of(ticks, {1}, "/bin/cxx"), after = run_of(new_ticks, {2}, "/bin/cxx");
+  EXPECT_EQ(functions_of_rows(compared(before, after)),
+            "help: help [0x500] help [0x400]; ns::log: ns::log.cold ns::log; put(int): put; put(long):; "
+            "read_all: read_all; ");
+  EXPECT_EQ(functions_of_rows(compared(before, after, {.names = NameStyle::kFull})),
+            "help: help help; ns::log(int, char const*): ns::log(int, char const*) [clone .cold] "
+            "ns::log(int, char const*); read_all: read_all.cold; void put<int>(int): void put<int>(int); "
+            "void put<long>(long):; ");
+  EXPECT_EQ(functions_of_rows(compared(run_of({0, 5, 7}), run_of({0, 5}))), "f1: f1; f2:; ");
+}
+
+TEST(HtmlReport, RowsOfAComparisonHaveTheFunctionsOfAllNamesakesOfTheirObject) {
+  const Profile before = run_of({0, 500});
+  Profile after = before;
+  after.executables.push_back({ExecutableKind::kFile, "/z/y", {7}, 0});
+  after.positions.push_back({1, 0x108, 400});
+  after.ledger.counted = after.ledger.samples = 900;
+  EXPECT_EQ(functions_of_rows(compared(before, after)), "f1: f1 f1; ");
 }
 
 TEST(HtmlReport, AmountsOfAComparisonHaveTheUnitThatFitsThem) {

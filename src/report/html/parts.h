@@ -37,7 +37,8 @@ HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* 
 void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionList* list, Texts* texts,
                     HtmlJson* data);
 
-HtmlJson html_diff(const Diff& diff, const Texts& texts);
+/// `list`: all functions of the page. A row names those that it compares as one.
+HtmlJson html_diff(const Diff& diff, const FunctionList& list, const Texts& texts);
 
 /// The rows as a table, for readers without scripts. Markup.
 std::string html_table(const Report& report, NameStyle names, const Texts& texts);

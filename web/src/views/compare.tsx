@@ -4,7 +4,7 @@ import type { Change, Diff, DiffRow } from "../data";
 import { axisSteps, counted, signed } from "../figures";
 import { Choice, NameText, Note } from "../parts";
 import { functions, run, type Function } from "../profile";
-import { goneHits, hits, isHit } from "../search";
+import { hits, isRowHit } from "../search";
 import { allRows, select, selected, setAllRows } from "../state";
 import { type Reveal, walkRows, Windowed } from "../windowed";
 
@@ -15,8 +15,7 @@ const [measure, setMeasure] = createSignal<Measure>("amount");
 
 const changeOf = (row: DiffRow): Change => (measure() === "amount" ? row.amount : row.share_percent);
 const sizeOf = (row: DiffRow) => Math.abs(changeOf(row).difference);
-const byName = new Map(functions.map((entry) => [`${entry.object}\n${entry.name}`, entry] as [string, Function]).reverse());
-const functionOf = (row: DiffRow) => byName.get(`${row.object}\n${row.name}`);
+const functionOf = (row: DiffRow): Function | undefined => functions[row.functions[0]];
 const isMore = (row: DiffRow) => row.verdict === "more" || row.verdict === "new";
 const isDecided = (row: DiffRow) => row.verdict !== "undecided";
 
@@ -73,7 +72,7 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
   const entry = functionOf(props.of);
   const digits = () => decimals(props.largest);
   const total = () => (measure() === "amount" ? props.of.total : props.of.total_share);
-  const chosen = () => entry !== undefined && selected() === entry;
+  const chosen = () => props.of.functions.includes(selected()?.id ?? -1);
   return (
     <tr
       aria-selected={chosen()}
@@ -84,7 +83,7 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
       onClick={() => props.go()}
     >
       <td class="name-cell">
-        <NameText name={props.of.name || "(no name)"} title={entry?.full || props.of.name} hit={entry !== undefined && isHit(entry)} />
+        <NameText name={props.of.name || "(no name)"} title={entry?.full || props.of.name} hit={isRowHit(props.of)} />
       </td>
       <td class="object">
         <bdi>{props.of.object}</bdi>
@@ -119,8 +118,7 @@ export function Compare(props: { of: Diff }) {
   const hasTotals = props.of.rows.some((row) => row.total);
   const unit = () => (measure() === "amount" ? `${props.of.unit}${props.of.work === 1 ? " a run" : " a unit of work"}` : "points");
   const list = createMemo(() => {
-    const found = hits();
-    const chosen = found ? props.of.rows.filter((row) => found.has(functionOf(row)?.id ?? -1) || goneHits().has(row)) : [...props.of.rows];
+    const chosen = hits() ? props.of.rows.filter(isRowHit) : [...props.of.rows];
     return chosen.sort((a, b) => Number(isDecided(b)) - Number(isDecided(a)) || sizeOf(b) - sizeOf(a));
   });
   const shown = createMemo(() => (allRows() ? list() : list().slice(0, kFirst)));
