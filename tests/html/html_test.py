@@ -121,7 +121,7 @@ class Flame(unittest.TestCase):
     """The flame graph is zoomed, searched, turned, and walked by keys."""
 
     def setUp(self):
-        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "flame")
+        self.path = path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "flame")
         with open(path + ".folded", "w", encoding="ascii") as file:
             file.write("main;read;parse 60\nmain;read;copy 30\nmain;write;copy 10\nmain;write;flush 5\n")
         subprocess.run([p.PCTALLY, "report", "--flamegraph", path + ".html", path + ".folded"], check=True, capture_output=True)
@@ -192,6 +192,42 @@ class Flame(unittest.TestCase):
             self.page.value("document.getElementById('find').focus()")
             self.page.press("Enter")
             self.assertEqual(self.page.value(f"document.activeElement.querySelector('{name}')?.textContent"), "flush", view)
+
+    def test_an_estimate_has_no_interval(self):
+        """As if read's parse and copy were inlined."""
+        with open(self.path + ".html", encoding="utf-8") as file:
+            text = file.read()
+        before, from_entry, after = text.partition('"from_entry":{')
+        self.assertIn('"estimates":[]', after)
+        with open(self.path + ".estimates.html", "w", encoding="utf-8") as file:
+            file.write(before + from_entry + after.replace('"estimates":[]', '"estimates":[2,3]', 1))
+        with Browser(f"file://{self.path}.estimates.html", p.scratch()) as page:
+            def spoken(name):
+                page.drawn()
+                return page.value(f"[...document.querySelectorAll('.frame')].find(frame => frame.querySelector('bdi').textContent === '{name}').getAttribute('aria-label')")
+
+            def tip(name):
+                page.value(f"[...document.querySelectorAll('.frame')].find(frame => frame.querySelector('bdi').textContent === '{name}')"
+                           ".dispatchEvent(new MouseEvent('mousemove', {bubbles: true}))")
+                page.drawn()
+                return page.value("[...document.querySelectorAll('.tip tr')].map(row => [...row.querySelectorAll('td')].slice(0, 3).map(cell => cell.textContent))")
+            page.drawn()
+            self.assertRegex(spoken("parse"), r": about 57\.14 % of all ticks, 60 ticks$")
+            self.assertRegex(spoken("read"), r": 85\.71 % of all ticks, \d")
+            self.assertEqual(tip("parse")[0], ["here", "about 57.14 %", ""])
+            self.assertRegex(tip("read")[0][2], r"^\d")
+            self.assertIn("\u201cAbout\u201d: inlined code.", page.value("document.querySelector('.note').textContent"))
+            self.assertNotIn("\u201cAbout\u201d", self.page.value("document.querySelector('.note').textContent"))
+            page.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'certainty').click()")
+            page.drawn()
+            grey = page.value("getComputedStyle([...document.querySelectorAll('.legend i')].at(-1)).backgroundColor")
+            drawn = page.value("Object.fromEntries([...document.querySelectorAll('.frame')].map(one => [one.querySelector('bdi').textContent, getComputedStyle(one).backgroundColor]))")
+            self.assertEqual(drawn["parse"], grey)
+            self.assertNotEqual(drawn["read"], grey)
+            page.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'leaf').click()")
+            for name in ("parse", "read \u203a main"):
+                self.assertRegex(spoken(name), r": about 57\.14 % of all ticks, ", "with the callers of what ran")
+            self.assertRegex(spoken("flush"), r": 4\.76 % of all ticks, \d")
 
     def test_it_is_turned_to_start_from_what_ran(self):
         self.click("button", "leaf")

@@ -1,6 +1,6 @@
 // Colours of frames and tiles: by what they belong to, the largest first; what does not fit in eight is grey. Lightness differs, too, so
 // that they stay apart for all eyes and in print.
-import { data, measured, rows, type Function, type Measured } from "./profile";
+import { data, rows, type Function, type Measured } from "./profile";
 
 // hue, added lightness, factor of chroma
 const kPalette = [
@@ -57,4 +57,5 @@ export function changeColor(entry: Function): string {
 }
 export const kChanges = [["more", kRose], ["less", kFell], ["no change shown", kGrey]];
 
-export const certaintyColor = (ticks: number) => kCertainty[certaintyOf(measured(ticks))].color;
+export const kEstimate = kGrey;
+export const certaintyColor = (of: Measured) => (of.isEstimate ? kEstimate : kCertainty[certaintyOf(of)].color);

@@ -98,6 +98,7 @@ export interface Diff {
 
 export interface Tree {
   nodes: number[]; // parent, function, ticks, ticks whose path ends there ...
+  estimates: number[]; // which of the nodes are: ticks of inlined code, which its callers share
   left_out: number; // nodes too small to be here
 }
 

@@ -17,7 +17,7 @@ export function Share(props: { of: Measured; most: number; soft?: boolean }) {
       <Show when={props.of.isRange}>
         <s style={{ left: at(low()), width: at(high() - low()) }} />
       </Show>
-      <Show when={props.of.ticks > 0 && !props.of.isRange}>
+      <Show when={props.of.ticks > 0 && !props.of.isRange && !props.of.isEstimate}>
         <u style={{ left: at(low()), width: at(high() - low()) }} />
       </Show>
     </span>

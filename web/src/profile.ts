@@ -12,6 +12,7 @@ export interface Measured {
   share: number;
   interval: Interval; // holds all of the range
   isRange: boolean; // the two ends are so far apart that both are to be shown
+  isEstimate?: boolean; // and how far off is not known: the interval is that of counting alone
 }
 
 export interface Function {
@@ -37,6 +38,9 @@ export function measured(ticks: number): Measured {
   const share = run.ticks > 0 ? ticks / run.ticks : 0;
   return { ticks, most: ticks, share, interval: wilson(share, run.effective_samples), isRange: false };
 }
+
+/** Ticks that were divided in proportion. */
+export const estimated = (ticks: number): Measured => ({ ...measured(ticks), isEstimate: true });
 
 /** What is known of it is a range. */
 export function measuredRange(low: number, high: number): Measured {

@@ -48,8 +48,11 @@ export function TipBox() {
                         </td>
                       }
                     >
-                      <td class="number">{percent(of.share)} %</td>
-                      <td>{range(of.interval)}</td>
+                      <td class="number">
+                        {of.isEstimate ? "about " : ""}
+                        {percent(of.share)} %
+                      </td>
+                      <td>{of.isEstimate ? "" : range(of.interval)}</td>
                     </Show>
                     <td class="tip-bar">
                       <Share of={of} most={Math.max(...now().rows.map((row) => row[1].interval.high))} />

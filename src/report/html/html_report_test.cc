@@ -124,6 +124,23 @@ TEST(HtmlReport, HoldsEveryNodeOfTheCallTreeBehindItsParent) {
   EXPECT_EQ(data["functions"].back()[9], 1) << "what is on stacks alone has no row";
 }
 
+/// What is inlined into f2 (at odd positions) is divided between its two callers.
+TEST(HtmlReport, SaysWhichNodesOfTheCallTreeAreEstimates) {
+  EXPECT_EQ(parsed(profile_with_paths())["from_entry"]["estimates"], nlohmann::json::array());
+  Profile profile = profile_with_paths();
+  profile.positions = {{0, 0x200, 6}, {0, 0x205, 9}};
+  profile.ledger = {.counted = 15, .samples = 15, .weight_squares = 15};
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x110},
+                           {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x200, .self = 10},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x310},
+                           {.parent = 3, .kind = PathNodeKind::kCode, .position = 0x200, .self = 5}};
+  const nlohmann::json data = parsed(profile);
+  EXPECT_EQ(nodes_of(data, "from_entry"),
+            "-1<f1 10 0; 0<f2 10 4; 1<inlined 6 6; -1<f3 5 0; 3<f2 5 2; 4<inlined 3 3; ");
+  EXPECT_EQ(data["from_entry"]["estimates"], (nlohmann::json{2, 5}));
+}
+
 /// malloc below many callers, each of them below a ten-thousandth.
 TEST(HtmlReport, WhatIsSmallOnEveryPathIsWholeAsWhatRan) {
   Profile profile = profile_of("/bin/prog");

@@ -30,7 +30,7 @@ void find_places(const std::vector<HotFunction>& functions, ObjectNames& names, 
 /// Frames with fewer ticks are thinner than a pixel.
 uint64_t least_drawn(uint64_t all_ticks);
 /// "nodes": parent, function, ticks, ticks whose path ends there, of each; parents first. Those with fewer
-/// than `least` are left out; "left_out" is their number.
+/// than `least` are left out; "left_out" is their number. "estimates": which of them are inexact.
 HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* list);
 /// "edges": caller, callee, file (-1: the sum of several lines, before these), line, ticks and at most how
 /// many of each; "on_stack": with each function on the stack the ticks, and at most how many.

@@ -17,8 +17,9 @@ uint64_t least_drawn(uint64_t all_ticks) { return std::max<uint64_t>(1, all_tick
 HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* list) {
   uint64_t nodes = 0, shown = 0;
   for_each_node(tree, 0, [&](const CallTreeNode&, int64_t) { ++nodes; });
-  HtmlJson flat = HtmlJson::array();
+  HtmlJson flat = HtmlJson::array(), estimates = HtmlJson::array();
   for_each_node(tree, least, [&](const CallTreeNode& node, int64_t parent) {
+    if (node.inexact) estimates.push_back(shown);
     ++shown;
     uint64_t end_here = node.ticks;
     for (const CallTreeNode& child : node.children) end_here -= child.ticks;
@@ -26,7 +27,7 @@ HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* 
          {HtmlJson(parent), HtmlJson(list->number(node.frame)), HtmlJson(node.ticks), HtmlJson(end_here)})
       flat.push_back(value);
   });
-  return {{"nodes", std::move(flat)}, {"left_out", nodes - shown}};
+  return {{"nodes", std::move(flat)}, {"estimates", std::move(estimates)}, {"left_out", nodes - shown}};
 }
 
 void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionList* list, Texts* texts,

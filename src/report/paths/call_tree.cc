@@ -152,7 +152,10 @@ CallTreeNode small_paths_bottom_up(const CallTreeNode& tree, uint64_t least) {
     for (const CallTreeNode& child : node->children) pending.emplace_back(&child, depth + 1);
     if (node->ticks >= least || node->self == 0) continue;
     uint32_t at = kOutermost;
-    for (size_t i = depth; i > 0; --i) at = builder.child(at, path[i]->frame);
+    for (size_t i = depth; i > 0; --i) {
+      at = builder.child(at, path[i]->frame);
+      if (node->inexact) builder.set_inexact(at);
+    }
     builder.add(at, node->self);
   }
   return builder.take();

@@ -164,6 +164,22 @@ TEST(InnermostParts, OfAPictureAreEstimates) {
   EXPECT_THAT(picture, testing::HasSubstr("f2  prog\n66.67 % (95 %: 41.71 to 84.82), 10 ticks, 4 of them"));
 }
 
+TEST(InnermostParts, OfSmallPathsAreEstimatesUpToTheOutermostCaller) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 10);
+  paths.add(paths.add(0, 0x310), 0x200, 5);
+  paths.profile.positions = {{0, 0x200, 6}, {0, 0x205, 9}};
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kSharedParts);
+  const CallTreeNode tree = small_paths_bottom_up(call_tree(named, false), 100);
+  std::string text;
+  for_each_node(tree, 0, [&](const CallTreeNode& node, int64_t parent) {
+    text +=
+        fmt::format("{}<{} {}{}; ", parent, node.frame.function, node.inexact ? "about " : "", node.ticks);
+  });
+  EXPECT_EQ(text, "-1<inlined about 9; 0<f2 about 9; 1<f1 about 6; 1<f3 about 3; -1<f2 6; 4<f1 4; 4<f3 2; ");
+}
+
 TEST(InnermostParts, AreFunctionsOfTheCallTree) {
   PathProfile paths;
   paths.add(paths.add(0, 0x110), 0x200, 10);

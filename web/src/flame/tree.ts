@@ -6,6 +6,7 @@ export interface Frame {
   of: Function | null; // null: all
   ticks: number;
   self: number;
+  isEstimate: boolean;
   rest: number; // ticks on frames too small to be in the page, which would stand behind it
   up: Frame | null;
   down: Frame[]; // most ticks first
@@ -13,7 +14,7 @@ export interface Frame {
 }
 
 function frame(of: Function | null, up: Frame | null): Frame {
-  return { of, ticks: 0, self: 0, rest: 0, up, down: [], depth: up ? up.depth + 1 : 0 };
+  return { of, ticks: 0, self: 0, isEstimate: false, rest: 0, up, down: [], depth: up ? up.depth + 1 : 0 };
 }
 
 /** A tree while it grows: functions that look alike have one frame. */
@@ -39,11 +40,13 @@ class Growing {
   add(tree: Tree | null, end: (at: Frame, ticks: number) => void) {
     const list: Frame[] = [];
     const nodes = tree?.nodes ?? [];
+    const estimates = new Set(tree?.estimates);
     for (let i = 0; i < nodes.length; i += 4) {
       const up = nodes[i] < 0 ? this.root : list[nodes[i]];
       const next = this.below(up, functions[nodes[i + 1]]);
       list.push(next);
       next.ticks += nodes[i + 2];
+      next.isEstimate ||= estimates.has(i / 4);
       next.rest += nodes[i + 2] - nodes[i + 3];
       up.rest -= nodes[i + 2];
       end(next, nodes[i + 3]);
@@ -73,6 +76,7 @@ function fromLeaf(entry: Frame): Frame {
     for (let step: Frame = leaf; step.of; step = step.up!) {
       at = tree.below(at, step.of);
       at.ticks += leaf.self;
+      at.isEstimate ||= leaf.isEstimate;
     }
   }
   tree.add(data.small_from_leaf, () => undefined);
@@ -83,6 +87,11 @@ function fromLeaf(entry: Frame): Frame {
 const entry = fromEntry();
 let leaf: Frame | undefined;
 export const treeFrom = (end: "entry" | "leaf"): Frame => (end === "entry" ? entry : (leaf ??= fromLeaf(entry)));
+
+const hasEstimates = [data.from_entry, data.small_from_leaf].some((tree) => tree !== null && tree.estimates.length > 0);
+export const estimatesNote = hasEstimates
+  ? "“About”: inlined code. Its ticks are divided between the callers of the function around it in proportion; which of them had more is not known."
+  : "";
 
 /** All ticks below `top` on frames too small to be in the page. */
 export function restOf(top: Frame): number {

@@ -1,11 +1,11 @@
 // The flame graph: who called whom, as wide as its share.
 import { For, Show, createEffect, createMemo, createSignal, on } from "solid-js";
-import { certaintyColor, certaintyOf, changeColor, colorOf, kChanges, kCertainty, legend, type ColorBy } from "../colors";
+import { certaintyColor, certaintyOf, changeColor, colorOf, kChanges, kCertainty, kEstimate, legend, type ColorBy } from "../colors";
 import { counted, fromTo, percent, range } from "../figures";
 import { layout, type Box } from "../flame/layout";
-import { largestOf, pathOf, restOf, treeFrom, type Frame } from "../flame/tree";
+import { estimatesNote, largestOf, pathOf, restOf, treeFrom, type Frame } from "../flame/tree";
 import { Choice, Note, offsetIn } from "../parts";
-import { baseName, data, isInSeveralObjects, measured, run, ticksText } from "../profile";
+import { baseName, data, estimated, isInSeveralObjects, measured, run, ticksText } from "../profile";
 import { hits, isHit } from "../search";
 import { select, selected } from "../state";
 import { hideTip, showTip } from "../tip";
@@ -42,27 +42,33 @@ function labelOf(box: Box): string {
   return names.length <= 4 ? names.join(" › ") : [names[0], "…", ...names.slice(-3)].join(" › ");
 }
 
+const figureOf = (ticks: number, isEstimate: boolean) => (isEstimate ? estimated(ticks) : measured(ticks));
+const shareOf = (box: Box) => figureOf(box.ticks, box.many ? box.frames.some((frame) => frame.isEstimate) : !!lastOf(box)?.isEstimate);
+/** What is left for a function itself is as sure as what was inlined into it. */
+const selfOf = (frame: Frame) => figureOf(frame.self, frame.isEstimate || frame.down.some((next) => next.isEstimate));
+
 function spokenOf(box: Box): string {
-  const of = measured(box.ticks);
+  const of = shareOf(box);
   const last = box.many ? undefined : lastOf(box);
   const whole = !last || labelOf(box).includes(nameOf(last)) ? "" : ` (${nameOf(last)})`;
   const narrow = box.rest > 0 ? labelOf(box) : counted(box.frames.length, "narrow frame");
   const seen = box.many ? narrow : `${labelOf(box)} ${percent(of.share, 1)}${whole}`;
   const everywhere = last?.of?.total ?? null;
   const total = everywhere?.isRange ? `everywhere ${fromTo(everywhere.interval)}, here ` : "";
-  return `${seen}: ${total}${percent(of.share)} % of all ticks, ${range(of.interval)}, ${ticksText(box.ticks)}`;
+  const figure = of.isEstimate ? `about ${percent(of.share)} % of all ticks` : `${percent(of.share)} % of all ticks, ${range(of.interval)}`;
+  return `${seen}: ${total}${figure}, ${ticksText(box.ticks)}`;
 }
 
 function background(box: Box): string | undefined {
   const last = lastOf(box);
   if (box.many || !last?.of) return undefined;
   const by = colors();
-  if (by === "certainty") return certaintyColor(box.ticks);
+  if (by === "certainty") return certaintyColor(shareOf(box));
   if (by === "change") return changeColor(last.of);
   return colorOf(by === "file" ? "file" : "object", last.of);
 }
 
-const isFuzzy = (box: Box) => colors() === "certainty" && certaintyOf(measured(box.ticks)) === kCertainty.length - 1;
+const isFuzzy = (box: Box) => colors() === "certainty" && !shareOf(box).isEstimate && certaintyOf(shareOf(box)) === kCertainty.length - 1;
 
 function go(frame: Frame) {
   setCurrent(frame);
@@ -131,6 +137,12 @@ function Legend() {
             </span>
           )}
         </For>
+        <Show when={estimatesNote}>
+          <span>
+            <i style={{ background: kEstimate }} />
+            not known (inlined code)
+          </span>
+        </Show>
       </Show>
     </p>
   );
@@ -146,12 +158,12 @@ function BoxView(props: { of: Box; rows: number; stop: boolean }) {
   const tell = (event: MouseEvent) => {
     const at = last();
     const of = at?.of;
-    if (props.of.many) showTip(event, null, [["together", measured(props.of.ticks)]], labelOf(props.of));
+    if (props.of.many) showTip(event, null, [["together", shareOf(props.of)]], labelOf(props.of));
     else if (!at || !of) showTip(event, null, [["all", measured(run.ticks)]]);
     else
       showTip(event, of, [
-        ["here", measured(at.ticks)],
-        ...(at.self > 0 ? ([["self here", measured(at.self)]] as [string, ReturnType<typeof measured>][]) : []),
+        ["here", shareOf(props.of)],
+        ...(at.self > 0 ? ([["self here", selfOf(at)]] as [string, ReturnType<typeof measured>][]) : []),
         ...(of.total ? ([["everywhere", of.total]] as [string, ReturnType<typeof measured>][]) : []),
       ]);
   };
@@ -263,7 +275,7 @@ export function Flame() {
         frames beside each other are in the order of size, not of time.
         A frame's {end() === "entry" ? "caller" : "callee"} is {growth() === "down" ? "above" : "below"} it. A cut path stands in a frame of its own,
         in brackets.
-        {leftOut()}
+        {leftOut()} {estimatesNote}
       </Note>
     </>
   );
