@@ -159,6 +159,7 @@ TABLE = [
     ("merge", "no file to write is named; write pctally merge -o OUT FILE...", USAGE),
     ("merge -o out.pct", "no profiles are named; write pctally merge -o OUT FILE...", USAGE),
     ("merge -o out.pct --memory lots some.pct", "--memory lots: not a size; write 512M or 4G", USAGE),
+    ("merge -o out.pct --memory 17179869185G some.pct", "--memory 17179869185G: not a size; write 512M or 4G", USAGE),
     ("merge -o out.pct --memory 10K some.pct", "the sum takes more than 10 KiB from some.pct on; allow more with --memory, or merge fewer files", INPUT),
     ("report some.pct large.pct", "the sum takes more than 1 GiB from large.pct on; name fewer files, or add them up with pctally merge --memory", INPUT),
     ("report --by func some.pct", "--by func: did you mean function? (choose function, object, line, process, command, program, thread or cgroup)", USAGE),
