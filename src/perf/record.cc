@@ -52,7 +52,9 @@ constexpr size_t kTrailerBytes = 16;  ///< u32 pid, tid; u64 time: what sample_i
 
 void parse_sample(FieldReader& fields, uint16_t misc, PerfRecord* record) noexcept {
   record->kind = PerfRecord::Kind::kSample;
-  record->kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+  const int mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+  record->kernel = mode == PERF_RECORD_MISC_KERNEL;
+  record->guest = mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
   record->pc = fields.take<uint64_t>();
   record->pid = fields.take<int32_t>();
   record->tid = fields.take<int32_t>();

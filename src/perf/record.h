@@ -19,6 +19,7 @@ struct PerfRecord {
   enum class Kind : uint8_t { kOther, kSample, kMmap, kComm, kFork, kExit, kLost, kThrottle, kUnthrottle };
   Kind kind = Kind::kOther;
   bool kernel = false;      ///< kSample: in kernel mode
+  bool guest = false;       ///< kSample: the process ran a virtual machine; `pc` is the guest's
   bool exec = false;        ///< kComm: because of exec
   bool executable = false;  ///< kMmap
   int32_t pid = 0;

@@ -115,6 +115,19 @@ TEST(PerfRecords, Sample) {
   EXPECT_EQ(record.time, 77u);
 }
 
+// Samples there have the guest's program counter.
+TEST(PerfRecords, TicksInAVirtualMachineAreMarked) {
+  for (const uint16_t mode : {PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_USER, PERF_RECORD_MISC_HYPERVISOR,
+                              PERF_RECORD_MISC_GUEST_KERNEL, PERF_RECORD_MISC_GUEST_USER}) {
+    RecordBytes bytes(PERF_RECORD_SAMPLE, mode | PERF_RECORD_MISC_EXACT_IP);
+    const PerfRecord record =
+        bytes.put(uint64_t{0x401000}).put(int32_t{5}).put(int32_t{6}).put(uint64_t{77}).parse();
+    EXPECT_EQ(record.kernel, mode == PERF_RECORD_MISC_KERNEL) << mode;
+    EXPECT_EQ(record.guest, mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+        << mode;
+  }
+}
+
 // The kernel takes the number of a thread that ends before it takes the process's.
 TEST(PerfRecords, AThreadWithoutANumberIsTheMainThread) {
   PerfRecord record = RecordBytes(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL)

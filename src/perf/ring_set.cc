@@ -202,6 +202,7 @@ void RingSet::store(const PerfRecord& record, uint16_t ring) {
 
 void RingSet::store_sample(const PerfRecord& record, uint16_t ring) {
   Sample sample{record.time, record.pc, record.pid, record.kernel, true, 1, ring};
+  sample.guest = record.guest;
   sample.tid = record.tid;
   sample.has_registers = record.has_registers;
   sample.without_user_mode = record.without_user_mode;

@@ -35,6 +35,7 @@ class RingSet {
     bool stack_missed = false;                 ///< there was no room for what would have been in `stack`
     bool exiting = false;                      ///< the thread was ending; said by bpf alone
     bool without_user_mode = false;            ///< as PerfRecord; said by ring alone
+    bool guest = false;                        ///< as PerfRecord; said by ring alone
     uint64_t order = 0;                        ///< in which samples of one time came
   };
   struct Record {

@@ -454,6 +454,23 @@ TEST_F(TaskRecordsTest, AProcessThatWasAwayIsReadAgainWhenItRunsUnknownCode) {
   }
 }
 
+// Its addresses are another machine's: whatever the process has there.
+TEST_F(TaskRecordsTest, TicksInAVirtualMachineHaveARowOfTheirOwn) {
+  for (const bool scopes_kept : {false, true}) {
+    if (scopes_kept) keep(ScopeKind::kProgram);
+    tasks_.expect(kPid);
+    exec(kPid, "emulator");
+    map(kPid, 0x1000, "/bin/emulator");
+    EXPECT_TRUE(count(kPid, 0x1000));
+    EXPECT_TRUE(tasks_.count_guest({kPid, kPid + 1}, {}));
+    EXPECT_FALSE(tasks_.count_guest({kChild, kChild}, {}));
+  }
+  EXPECT_EQ(ticks_in("[guest of a virtual machine]"), 2u);
+  EXPECT_EQ(ticks_in("/bin/emulator"), 2u);
+  EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"/bin/emulator", 1}}));
+  EXPECT_EQ(process(kPid)->ticks, 4u);
+}
+
 // No record tells that mremap(2) moves memory. What was known before stays.
 TEST_F(TaskRecordsTest, CodeThatWasMovedIsReadOfWhenItRuns) {
   constexpr uint64_t kKnown = 0x1000;

@@ -87,6 +87,10 @@ class TaskTable {
   bool count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack, uint64_t ticks = 1,
              uint64_t first = 0, uint64_t last = 0);
 
+  /// Counts a tick of a thread that ran a virtual machine, where only the guest knows what ran: below its
+  /// scope and the path that entered the machine, if such are kept. False as above.
+  bool count_guest(ThreadId thread, const StackSample& stack);
+
   /// Executable memory of a process: [start, end).
   struct CodeRange {
     uint64_t start = 0, end = 0;

@@ -235,6 +235,18 @@ bool TaskTable::count(ThreadId thread, uint64_t pc, bool kernel, const StackSamp
   return true;
 }
 
+/// Its registers and stack are those of the call that entered the machine, as for a tick in the kernel.
+bool TaskTable::count_guest(ThreadId thread, const StackSample& stack) {
+  Task* task = counting(thread.pid);
+  if (task == nullptr) return false;
+  const Place place = unknown_place(*task, kGuestCode);
+  if (paths_ != nullptr)
+    book(thread, *task, place, true, stack, 1);
+  else
+    book(*task, place, 1);
+  return true;
+}
+
 /// An object that another process has run is known as well.
 TaskTable::CodeRange TaskTable::code_range(const Pool& pool, const Region& region) {
   CodeRange range{region.low, region.last + 1, region.tree_bias, true, nullptr};

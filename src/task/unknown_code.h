@@ -12,6 +12,8 @@ inline constexpr std::string_view kOtherNamespace = "[processes outside this pid
 inline constexpr std::string_view kMapsUnreadable =
     "[maps unreadable]";  ///< of another user, or it has ended
 inline constexpr std::string_view kUnknownCode = "[code in no known mapping]";
+inline constexpr std::string_view kGuestCode =
+    "[guest of a virtual machine]";  ///< whose addresses are not the process's
 
 class UnknownCode {
  public:

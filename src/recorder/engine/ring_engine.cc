@@ -149,9 +149,10 @@ StackSample RingEngine::stack_at(const RingSet::Sample& sample) const {
 
 void RingEngine::count(const RingSet::Sample& sample) {
   if (samples_++ % kTicksPerRoomCheck == 0) file_->make_room(kTicksPerRoomCheck * 3);
-  bool own = settings_.scope
-                 ? tasks_.count({sample.pid, sample.tid}, sample.pc, sample.kernel, stack_at(sample))
-                 : tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
+  const ThreadId thread{sample.pid, sample.tid};
+  bool own = sample.guest      ? tasks_.count_guest(thread, stack_at(sample))
+             : settings_.scope ? tasks_.count(thread, sample.pc, sample.kernel, stack_at(sample))
+                               : tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
   window_own_ += own ? 1 : 0;
   for (Tally* tally : {&losses_[sample.ring].recent, &sum_}) {
     ++tally->all;
