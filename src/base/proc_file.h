@@ -45,6 +45,9 @@ struct ProcStat {
   uint64_t user = 0, system = 0, children_user = 0, children_system = 0;
   uint64_t threads = 0;
   uint64_t started = 0;  ///< since the system started
+
+  /// Of a process: nothing of it runs any more. Its main thread may end before others.
+  [[nodiscard]] bool has_ended() const noexcept { return (state == 'Z' || state == 'X') && threads < 2; }
 };
 
 /// False if it is gone. pid and thread as above. Async-signal-safe.

@@ -28,6 +28,18 @@ TEST(ProcFile, OwnStatAndThatByNumberAreOne) {
   EXPECT_EQ(own.started, numbered.started);
 }
 
+TEST(ProcFile, AProcessEndsWithItsLastThread) {
+  ProcStat stat;
+  for (const char state : {'R', 'S', 'D', 'T', 't', 'Z', 'X'}) {
+    const bool ends = state == 'Z' || state == 'X';
+    stat.state = state;
+    for (const uint64_t threads : {0, 1, 2, 7}) {
+      stat.threads = threads;
+      EXPECT_EQ(stat.has_ended(), ends && threads < 2) << state << threads;
+    }
+  }
+}
+
 TEST(ProcFile, IsCutAndEndedByAZeroByte) {
   char text[5];
   memset(text, 'x', sizeof text);

@@ -126,6 +126,11 @@ pid_t process_of_thread(pid_t tid) {
   return read_proc_status(tid, &status) ? status.group : 0;
 }
 
+bool still_runs(pid_t pid) {
+  ProcStat stat;
+  return read_proc_stat(pid, &stat) && !stat.kernel_thread && !stat.has_ended();
+}
+
 std::string command_line_of(pid_t pid) {
   std::string text(65536, '\0');
   text.resize(read_proc_file(pid, "cmdline", text.data(), text.size()));

@@ -53,7 +53,11 @@ auto for_threads_at_rest(const std::vector<pid_t>& processes, Open&& open) {
 /// The process a thread belongs to; 0 if there is no such thread.
 pid_t process_of_thread(pid_t tid);
 
-/// The arguments, each ended by a zero byte; empty if it is gone.
+/// False if it has ended, and of the kernel's own threads.
+bool still_runs(pid_t pid);
+
+/// The arguments, each ended by a zero byte; empty if it is gone, within execve(2), and where the main thread
+/// has ended.
 std::string command_line_of(pid_t pid);
 
 /// The processes begun after `first`, itself left out, that were started with NAME=VALUE `variable` in their

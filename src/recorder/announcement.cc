@@ -52,7 +52,7 @@ std::string left_out_text(const std::vector<pid_t>& processes) {
   std::set<pid_t> others;
   for (const pid_t pid : processes)
     for (const pid_t descendant : process_tree(pid, named))
-      if (!named.contains(descendant) && !command_line_of(descendant).empty()) others.insert(descendant);
+      if (!named.contains(descendant) && still_runs(descendant)) others.insert(descendant);
   if (others.empty()) return "";
   const std::string name = comm_of(processes[0]);
   const bool one_name = std::ranges::all_of(others, [&](pid_t pid) { return comm_of(pid) == name; });

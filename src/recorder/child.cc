@@ -189,7 +189,7 @@ std::vector<pid_t> Child::adopted() const {
   std::vector<pid_t> tree = process_tree(getpid());
   std::erase_if(tree, [this](pid_t pid) {
     bool ours = std::find(helpers_.begin(), helpers_.end(), pid) != helpers_.end();
-    return ours || command_line_of(pid).empty();
+    return ours || !still_runs(pid);
   });
   return tree;
 }

@@ -421,7 +421,7 @@ std::vector<pid_t> Recording::find_left_behind(const Child& child) const {
   (void)read_proc_stat(0, &self);
   std::erase_if(pids, [&](pid_t pid) {
     return pid == child.pid() || pid == getpid() || !read_proc_stat(pid, &other) || other.kernel_thread ||
-           other.state == 'Z' || other.state == 'X' || other.started < self.started;
+           other.has_ended() || other.started < self.started;
   });
   return pids;
 }

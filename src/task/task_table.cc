@@ -50,12 +50,11 @@ std::string program_path(pid_t pid) {
   return bytes < 0 ? std::string() : std::string(path, static_cast<size_t>(bytes));
 }
 
-/// True if the task's process still runs. A zombie does not. If the task has ended, a process that started
-/// after that is another one with its number.
+/// True if the task's process still runs. If the task has ended, a process that started after that is another
+/// one with its number.
 bool lives(pid_t pid, const Task& task) {
   ProcStat stat;
-  if (!read_proc_stat(pid, &stat)) return false;
-  if ((stat.state == 'Z' || stat.state == 'X') && stat.threads < 2) return false;
+  if (!read_proc_stat(pid, &stat) || stat.has_ended()) return false;
   return task.ended_ns == 0 || start_ns(stat, CLOCK_MONOTONIC) < task.ended_ns;
 }
 

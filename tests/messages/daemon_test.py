@@ -76,6 +76,21 @@ class Daemon(unittest.TestCase):
                 self.assertGreater(p.share_at_most(data, "spin_in_daemon"), 0.7)
                 self.assertLess(abs(data["unsampled_s"]), 0.2 * data["cpu_s"])
 
+    def test_one_whose_main_thread_has_ended_still_runs(self):
+        """Its command line is empty then, and its state is Z."""
+        script = (f"{p.program('ended_main')} %s >/dev/null 2>&1 & while grep -qs '^State:.[RSD]' /proc/$!/status; do :; done; echo $!")
+        for engine in p.engines():
+            with self.subTest(engine):
+                done = self.record("-f", "-e", engine, command=["sh", "-c", script % 60])
+                pid = int(done.stdout)
+                self.addCleanup(os.kill, pid, signal.SIGKILL)
+                self.assertIn(f"ended_main ({pid}) still runs, unrecorded", done.stderr)
+                done = self.record("-f", "--wait", "-e", engine, command=["sh", "-c", script % 0.6])
+                self.assertNotIn("still run", done.stderr)
+                data = p.report(self.path)
+                p.assert_ledger(self, data)
+                self.assertGreater(data["cpu_s"], 0.55)
+
     def test_ctrl_c_ends_the_waiting_cleanly(self):
         for engine in p.engines():
             with self.subTest(engine):

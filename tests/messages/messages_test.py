@@ -438,7 +438,8 @@ class Messages(unittest.TestCase):
         """The number in a pid file is the master's, who does nothing."""
         if not p.engine_available("ring") and not p.engine_available("bpf"):
             self.skipTest("nothing can be attached to here (pctally engines)")
-        script = f"{p.program('spinner')} 1 20 & {p.program('spinner')} 1 20 & echo; wait"
+        script = (f"{p.program('spinner')} 1 20 & {p.program('ended_main')} 20 & while grep -qs '^State:.[RSD]' /proc/$!/status; do :; done; "
+                  "echo; wait")  # the main thread of one has ended, as Z says
         with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True) as master:
             try:
                 master.stdout.readline()
