@@ -179,7 +179,7 @@ void Child::reap() {
   rusage usage{};
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
     add_times(usage, &usage_);
-    if (pid != pid_) continue;
+    if (pid != pid_ || reaped_) continue;  // an orphan may get the number of a command that has ended
     status_ = status;
     reaped_ = true;
   }

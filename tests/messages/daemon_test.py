@@ -91,6 +91,13 @@ class Daemon(unittest.TestCase):
                 p.assert_ledger(self, data)
                 self.assertGreater(data["cpu_s"], 0.55)
 
+    def test_the_status_is_the_commands_where_its_number_comes_again(self):
+        for engine in p.engines():
+            done = self.record("-f", "--wait", "-e", engine, command=[p.program("same_number")])
+            self.assertEqual(done.returncode, 3, (engine, done.stderr))
+            if done.stdout != "again\n":
+                self.skipTest("no process may choose its number here")
+
     def test_ctrl_c_ends_the_waiting_cleanly(self):
         for engine in p.engines():
             with self.subTest(engine):
