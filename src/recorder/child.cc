@@ -80,7 +80,8 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
                           bool silent) {
   Child child;
   child.adopts_ = adopt;
-  if (adopt) child.helpers_ = process_tree(getpid());
+  if (adopt)
+    for (const pid_t pid : process_tree(getpid())) child.helpers_.insert(pid);
   if (adopt && prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail(errno, "prctl: %s", strerror(errno));
   UniqueFd start, failed;
   if (auto made = make_pipe(&start, &child.start_); !made) return std::unexpected(made.error());
@@ -178,6 +179,7 @@ void Child::reap() {
   int status = 0;
   rusage usage{};
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
+    if (helpers_.erase(pid) != 0) continue;
     add_times(usage, &usage_);
     if (pid != pid_ || reaped_) continue;  // an orphan may get the number of a command that has ended
     status_ = status;
@@ -186,11 +188,8 @@ void Child::reap() {
 }
 
 std::vector<pid_t> Child::adopted() const {
-  std::vector<pid_t> tree = process_tree(getpid());
-  std::erase_if(tree, [this](pid_t pid) {
-    bool ours = std::find(helpers_.begin(), helpers_.end(), pid) != helpers_.end();
-    return ours || !still_runs(pid);
-  });
+  std::vector<pid_t> tree = process_tree(getpid(), helpers_);
+  std::erase_if(tree, [](pid_t pid) { return pid == getpid() || !still_runs(pid); });
   return tree;
 }
 

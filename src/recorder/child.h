@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ class Child {
   /// True once it has ended; then status() and usage() are valid.
   bool ended();
   [[nodiscard]] int status() const noexcept { return status_; }
-  /// Its own, and that of everything it waited for or that was adopted and has ended.
+  /// Its own, and that of everything it waited for or that was adopted and has ended; not of what this
+  /// process had started before, as a script does that becomes a recorder by exec.
   [[nodiscard]] const rusage& usage() const noexcept { return usage_; }
   /// Its own alone. REQUIRES: not `adopt`.
   [[nodiscard]] const CpuTime& own_time() const noexcept { return own_time_; }
@@ -66,7 +68,7 @@ class Child {
   UniqueFd start_;   ///< write end: the environment goes in, and closing it lets the process go
   UniqueFd failed_;  ///< read end: errno if exec failed, end-of-file if it worked
   UniqueFd signals_;
-  std::vector<pid_t> helpers_;  ///< this process and what it had started before
+  std::set<pid_t> helpers_;  ///< this process and what it had started before
   bool adopts_ = false;
   bool interrupted_ = false;      ///< by a signal after its end
   uint64_t asked_to_end_ns_ = 0;  ///< when the first request came; 0: none has

@@ -98,6 +98,23 @@ class Daemon(unittest.TestCase):
             if done.stdout != "again\n":
                 self.skipTest("no process may choose its number here")
 
+    def test_what_a_script_has_started_before_is_not_the_commands(self):
+        """As an entry point of a container does: job & exec pctally record --wait -- command."""
+        for engine in p.engines():
+            with self.subTest(engine):
+                done, go, ready = (os.path.join(self.directory, f"{engine}.{name}") for name in ("done", "go", "ready"))
+                for name in (done, go, ready):
+                    os.mkfifo(name)
+                script = (f"({p.program('spinner')} 1 0.6; echo >{done}) & (read x <{go}; sleep 1000 & echo >{ready}; wait) & "
+                          f"exec {p.PCTALLY} record -f --wait -e {engine} -o {self.path} -- sh -c 'read x <{done}; echo >{go}; read x <{ready}'")
+                with subprocess.Popen(["sh", "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                      start_new_session=True) as recorder:
+                    try:
+                        self.assertEqual(recorder.wait(timeout=60), 0)
+                    finally:
+                        os.killpg(recorder.pid, signal.SIGKILL)
+                self.assertLess(p.report(self.path)["cpu_s"], 0.3)
+
     def test_ctrl_c_ends_the_waiting_cleanly(self):
         for engine in p.engines():
             with self.subTest(engine):
