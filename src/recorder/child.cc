@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,15 @@ Result<void> make_pipe(UniqueFd* read_end, UniqueFd* write_end) {
 void add_times(const rusage& b, rusage* a) {
   timeradd(&a->ru_utime, &b.ru_utime, &a->ru_utime);
   timeradd(&a->ru_stime, &b.ru_stime, &a->ru_stime);
+}
+
+/// A child that asked to be traced (PTRACE_TRACEME) is traced by its parent, and stopped at a signal, which
+/// it gets as without a tracer. The SIGTRAP of an exec is for tracers alone.
+void end_tracing(pid_t pid, int signal) {
+  siginfo_t info{};
+  const bool of_exec = signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, pid, nullptr, &info) == 0 &&
+                       info.si_code == SI_USER && info.si_pid == pid;
+  ptrace(PTRACE_DETACH, pid, nullptr, of_exec ? 0L : static_cast<long>(signal));
 }
 
 std::unexpected<Error> explain_failed_fork(int error) {
@@ -171,6 +181,7 @@ void Child::reap_alone() {
   siginfo_t end{};
   const auto pid = static_cast<id_t>(pid_);
   if (waitid(P_PID, pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid != pid_) return;
+  if (end.si_code == CLD_TRAPPED) return end_tracing(pid_, end.si_status);
   own_time_ = cpu_time_of(pid_, false);
   reaped_ = wait4(pid_, &status_, WNOHANG, &usage_) == pid_;
 }
@@ -179,6 +190,10 @@ void Child::reap() {
   int status = 0;
   rusage usage{};
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
+    if (WIFSTOPPED(status)) {
+      end_tracing(pid, WSTOPSIG(status));
+      continue;
+    }
     if (helpers_.erase(pid) != 0) continue;
     add_times(usage, &usage_);
     if (pid != pid_ || reaped_) continue;  // an orphan may get the number of a command that has ended

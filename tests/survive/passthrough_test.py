@@ -80,6 +80,18 @@ class Passthrough(unittest.TestCase):
         self.assertEqual(process.wait(), 3)
         process.stdout.close()
 
+    def test_a_command_that_asks_to_be_traced_goes_on(self):
+        """By its parent, which is the recorder: some programs keep debuggers away so. It stops at its next signal, or exec."""
+        ask = "import ctypes, os, signal, sys\nctypes.CDLL(None).ptrace(0, 0, None, None)\n"  # refused where it has more privileges
+        scripts = ("os.kill(os.getpid(), signal.SIGCHLD)\nprint('goes on', flush=True)\nsys.exit(3)",
+                   "os.execv('/bin/sh', ['sh', '-c', 'echo goes on; exit 3'])",
+                   "signal.signal(signal.SIGUSR1, lambda *_: (print('goes on', flush=True), sys.exit(3)))\n"
+                   "os.kill(os.getpid(), signal.SIGUSR1)\nsys.exit(1)")
+        for words in (*(["-e", engine] for engine in p.engines()), ["--wait"]):
+            for script in scripts:
+                result = self.record("-q", "-f", *words, "-o", "a.pct", "--", sys.executable, "-c", ask + script, timeout=60)
+                self.assertEqual((result.returncode, result.stdout), (3, b"goes on\n"), (words, script, result.stderr))
+
     def start(self, script, *words):
         """A recorder of a shell that has said that it is ready, and the shell's process. stderr is the recorder's alone."""
         recorder = subprocess.Popen([p.PCTALLY, "record", "-f", *words, "-o", "a.pct", "--", "sh", "-c",
