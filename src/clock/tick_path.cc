@@ -10,6 +10,7 @@
 
 #include "base/page.h"
 #include "clock/deep_stacks.h"
+#include "clock/hand_tick.h"
 #include "clock/injected_call.h"
 #include "clock/thread_hook.h"
 #include "fault/fault_guard.h"
@@ -262,6 +263,7 @@ bool open_for_faults(const void* context) noexcept {
 }
 
 bool tick_by_hand(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
+  const HandTick uninterrupted;
   const uint32_t slot = enter_table(tables);
   if (slot == kNoTable) return false;
   const RegionTable& table = tables->slots[slot];

@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <optional>
+
 #include "base/fork_hook.h"
+#include "clock/hand_tick.h"
 #include "clock/kernel_timer.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
@@ -121,13 +124,13 @@ const Session* session_of(const char* system) noexcept {
 }
 
 bool tick_sessions(uint64_t pc, uint64_t weight) noexcept {
-  bool any = false, admitted = false;
+  bool any = false;
+  std::optional<HandTick> uninterrupted;
   for (Session* const& entry : g_sessions) {
     Session* session = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
     if (session == nullptr) break;
     if (__atomic_load_n(&session->tables_.current, __ATOMIC_ACQUIRE) == kNoTable) continue;
-    if (!admitted && !has_seccomp_filter()) admit_faults();
-    admitted = true;
+    if (!uninterrupted) uninterrupted.emplace();
     if (tick_published(&session->tables_, pc, weight)) any = true;
   }
   return any;

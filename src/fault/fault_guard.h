@@ -29,7 +29,7 @@ void claim_faults_first(Claim claim) noexcept;
 
 /// Opens the calling thread's mask for the guard, where it is in front: another signal that was sent would
 /// find the program's handler or its default. Async-signal-safe: in a handler it lasts until the handler
-/// returns. A fault while its signal is blocked ends the process.
+/// returns, elsewhere until the caller sets the mask. A fault while its signal is blocked ends the process.
 void admit_faults() noexcept;
 
 /// True if the interrupted thread blocks a signal the guard needs, so that admit_faults() has to

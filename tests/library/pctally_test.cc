@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -15,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "pctally/bsd.h"
 #include "recording_for_test.h"
 
 namespace pctally {
@@ -298,6 +301,33 @@ TEST_F(Library, AProcessThatExitsOrIsKilledLeavesAReadableFile) {
     EXPECT_EQ(profile.closed, !killed);
     EXPECT_EQ(profile.ledger.counted, 100u);
   }
+}
+
+/// Blocked, a fault of a tick ends the process: the mask is opened for the tick, and no longer.
+TEST_F(Library, ATickByHandLeavesTheMaskAndWhatWaitsInIt) {
+  static uint16_t cells[32];
+  sigset_t faults, before, now;
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGBUS);
+  sigaddset(&faults, SIGSEGV);
+  setenv("PCTALLY_ENGINE", "manual", 1);
+  ASSERT_EQ(pctally_start(&options_), 0) << pctally_error();
+  pctally_bsd_profil(reinterpret_cast<char*>(cells), sizeof cells, reinterpret_cast<size_t>(code_address()),
+                     0x10000);
+  ASSERT_EQ(sigprocmask(SIG_BLOCK, &faults, &before), 0);
+  raise(SIGBUS);
+  EXPECT_EQ(pctally_count(code_address(), 1), 0);
+  sigprocmask(SIG_SETMASK, nullptr, &now);
+  EXPECT_TRUE(sigismember(&now, SIGBUS) == 1 && sigismember(&now, SIGSEGV) == 1);
+  EXPECT_EQ(sigismember(&now, SIGALRM), sigismember(&before, SIGALRM));
+  const timespec at_once{};
+  siginfo_t info{};
+  EXPECT_EQ(sigtimedwait(&faults, &info, &at_once), SIGBUS);
+  EXPECT_EQ(info.si_pid, getpid());
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(cells[0], 1);
+  pctally_bsd_profil(nullptr, 0, 0, 0);
+  unsetenv("PCTALLY_ENGINE");
 }
 
 TEST_F(Library, StartAndStopMayBeRepeated) {
