@@ -136,6 +136,8 @@ bool tick_sessions(uint64_t pc, uint64_t weight) noexcept {
   return any;
 }
 
+bool ends_behind_filter() noexcept { return has_seccomp_filter(); }
+
 bool last_session_clock(ClockKind* kind) noexcept {
   int last = __atomic_load_n(&g_last_clock, __ATOMIC_RELAXED);
   if (last >= 0) *kind = static_cast<ClockKind>(last);

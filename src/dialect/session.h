@@ -94,6 +94,9 @@ const Session* session_of(const char* system) noexcept;
 /// it that a tick has turned it off. Any thread, any signal handler.
 bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
 
+/// True behind a seccomp filter of the program's, which may kill for what we do at the end of the process.
+[[nodiscard]] bool ends_behind_filter() noexcept;
+
 /// The clock of the session that was turned on last; false if none ever was. Any thread.
 bool last_session_clock(ClockKind* kind) noexcept;
 

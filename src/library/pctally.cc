@@ -56,6 +56,7 @@ PublishedTables g_tables;
 pctally_tick_ledger g_last_ledger GUARDED_BY(g_mutex){};
 const char* g_engine = "";
 bool g_ever = false;
+bool g_asked = false;  ///< for a recording; read at the end of programs that have none, without the lock
 __thread Error t_error;
 
 int failed(const Error& error) noexcept {
@@ -227,8 +228,9 @@ Result<void> end(Recording& recording) noexcept REQUIRES(g_mutex) {
 }
 
 /// A process that ends without pctally_stop() leaves a closed file all the same. A child of the bare clone(2)
-/// has its parent's recording.
+/// has its parent's recording. Behind a seccomp filter no system call is made.
 __attribute__((destructor)) void at_exit() {
+  if (!__atomic_load_n(&g_asked, __ATOMIC_RELAXED) || has_seccomp_filter()) return;
   if (!runs_in_lent_memory()) pctally_stop();
 }
 
@@ -238,6 +240,7 @@ __attribute__((destructor)) void at_exit() {
 using namespace pctally;
 
 PCTALLY_API int pctally_start(const pctally_options* given) {
+  __atomic_store_n(&g_asked, true, __ATOMIC_RELAXED);
   CallLock locked(g_mutex);
   if (g_recording != nullptr)
     return failed(fail(EBUSY, "a recording is running already: call pctally_stop first").error());

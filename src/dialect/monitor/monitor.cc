@@ -10,6 +10,7 @@
 #include "base/time_ns.h"
 #include "dialect/caller_memory.h"
 #include "dialect/monitor/text_object.h"
+#include "dialect/session.h"
 #include "dialect/verbose.h"
 #include "monfile/write/gmon_out.h"
 
@@ -23,12 +24,14 @@ namespace {
 
 constexpr unsigned kMostMonitors = 8;
 Monitor* g_monitors[kMostMonitors] GUARDED_BY(g_monitors_mutex) = {};
+bool g_any = false;  ///< of them; read at the end of programs that have none, without the lock
 
 void enlist(Monitor* monitor) noexcept REQUIRES(g_monitors_mutex) {
   for (Monitor*& entry : g_monitors) {
     if (entry == monitor) return;
     if (entry != nullptr) continue;
     entry = monitor;
+    __atomic_store_n(&g_any, true, __ATOMIC_RELAXED);
     return;
   }
 }
@@ -169,7 +172,9 @@ void finish_at_exit() noexcept {
 }
 
 namespace {
-__attribute__((destructor)) void at_exit() { finish_at_exit(); }
+__attribute__((destructor)) void at_exit() {
+  if (__atomic_load_n(&g_any, __ATOMIC_RELAXED) && !ends_behind_filter()) finish_at_exit();
+}
 }  // namespace
 
 }  // namespace pctally

@@ -18,6 +18,7 @@
 #include "dialect/n64/channel.h"
 #include "dialect/n64/profile.h"
 #include "dialect/n64/socket.h"
+#include "dialect/session.h"
 
 namespace pctally::n64 {
 namespace {
@@ -35,6 +36,7 @@ struct IoThread {
 constinit Mutex g_mutex;
 IoThread g_io GUARDED_BY(g_mutex);
 bool g_running GUARDED_BY(g_mutex) = false;
+bool g_ever = false;  ///< there was a socket; read at the end of programs that have none, without the lock
 
 ino_t inode_of(int fd) noexcept {
   struct stat status;
@@ -128,6 +130,7 @@ bool create_thread() noexcept {
 }
 
 bool listen_here() noexcept REQUIRES(g_mutex) {
+  __atomic_store_n(&g_ever, true, __ATOMIC_RELAXED);
   char name[32];
   snprintf(name, sizeof name, "%s%d", kProgramPrefix, static_cast<int>(getpid()));
   auto socket = listen_at(name, g_io.path);
@@ -154,6 +157,7 @@ void in_child() {
 const ForkHook g_fork_hook(0, &g_mutex, in_child);
 
 __attribute__((destructor)) void remove_socket() {
+  if (!__atomic_load_n(&g_ever, __ATOMIC_RELAXED) || ends_behind_filter()) return;
   CallLock lock(g_mutex);
   if (g_io.listener >= 0 && g_io.owner == getpid()) unlink(g_io.path);
 }
