@@ -144,10 +144,10 @@ bool has_room_for_a_tick_in_a_handler(const stack_t& stack) noexcept {
 unsigned g_small_alternate;
 
 /// Sets the program's handlers again, as they are: sigaction() adds ours to their masks. While there is one
-/// thread alone nobody changes them meanwhile; with more they stay as they are.
+/// thread alone nobody changes them meanwhile; with more, or behind a seccomp filter, they stay as they are.
 void note_small_alternate() noexcept {
   if (__atomic_exchange_n(&g_small_alternate, 1u, __ATOMIC_RELAXED) != 0) return;
-  if (may_have_several_threads()) return;
+  if (may_have_several_threads() || has_seccomp_filter()) return;
   sigset_t all, before;
   sigfillset(&all);
   next_sigmask(SIG_SETMASK, &all, &before);
@@ -189,6 +189,7 @@ void bring_signal_hooks() noexcept {}
 
 void keep_ticks_blocked(NoTicks why, bool blocked) noexcept {
   const uint8_t bit = static_cast<uint8_t>(why), before = t_no_ticks;
+  if (!blocked && has_seccomp_filter()) return;
   const auto after = static_cast<uint8_t>(blocked ? before | bit : before & ~bit);
   if ((before == 0) != (after == 0)) change_ticks(blocked ? SIG_BLOCK : SIG_UNBLOCK);
   t_no_ticks = after;  // now: a tick that waited came in the call, and was blocked until then
@@ -273,6 +274,18 @@ __attribute__((constructor)) void find_calls() noexcept {
            g_munmap);
 }
 
+/// Behind a seccomp filter that may kill for a change of the mask, where a tick finds no stack: it stays.
+int unmap_around_stack(void* memory, size_t bytes) noexcept {
+  const uintptr_t page = getauxval(AT_PAGESZ);
+  const auto start = reinterpret_cast<uintptr_t>(memory), end = start + bytes;
+  const auto stack = reinterpret_cast<uintptr_t>(t_alternate.ss_sp) & ~(page - 1);
+  const auto behind =
+      (reinterpret_cast<uintptr_t>(t_alternate.ss_sp) + t_alternate.ss_size + page - 1) & ~(page - 1);
+  if (start % page != 0) return g_munmap.get()(memory, bytes);
+  if (start < stack && g_munmap.get()(memory, stack - start) != 0) return -1;
+  return behind < end ? g_munmap.get()(reinterpret_cast<void*>(behind), end - behind) : 0;
+}
+
 }  // namespace
 
 PCTALLY_HOOK int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
@@ -352,7 +365,8 @@ PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
 
 /// A program may unmap its alternate stack and leave it to the kernel. Blocked before, as by sigaltstack().
 PCTALLY_HOOK int munmap(void* memory, size_t bytes) noexcept {
-  if (holds_alternate_stack(memory, bytes) && hidden_signals() != 0)
-    keep_ticks_blocked(NoTicks::kAlternateStack, true);
+  if (!holds_alternate_stack(memory, bytes) || hidden_signals() == 0) return g_munmap.get()(memory, bytes);
+  if (has_seccomp_filter() && !keeps_ticks_blocked()) return unmap_around_stack(memory, bytes);
+  keep_ticks_blocked(NoTicks::kAlternateStack, true);
   return g_munmap.get()(memory, bytes);
 }

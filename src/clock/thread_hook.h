@@ -38,7 +38,7 @@ void hide_signal(int signal) noexcept;
 /// Why the calling thread has them blocked by us: its alternate stack, or the stack that it was given, has no
 /// room for a handler; or no handler could return, for its system calls are refused (syscall user dispatch).
 enum class NoTicks : uint8_t { kAlternateStack = 1, kSmallStack = 2, kDispatch = 4 };
-/// From now on for this reason, or no longer.
+/// From now on for this reason, or no longer: behind a seccomp filter they are blocked for good.
 void keep_ticks_blocked(NoTicks why, bool blocked) noexcept;
 
 /// Whether the calling thread has an alternate stack for its signals.

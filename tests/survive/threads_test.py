@@ -354,6 +354,22 @@ class Limits(unittest.TestCase):
                 self.assertIn(said, " ".join(warning["text"] for warning in data["warnings"]), (engine, words))
                 self.assertGreater(data["unsampled_s"], 0.15, (engine, words))
 
+    def test_alternate_stacks_behind_a_filter_that_kills_for_a_mask(self):
+        """No tick may find that stack gone, either."""
+        for scene in ("unmapped", "small", "again"):
+            command = [p.program("filtered_stack"), scene]
+            bare = subprocess.run(command, capture_output=True)
+            if bare.returncode == 77:
+                continue  # no filter, or no stack without room for a handler
+            self.assertEqual((bare.returncode, bare.stdout), (0, b"lived\n"), scene)
+            for engine in inside():
+                with self.subTest(scene=scene, engine=engine):
+                    done = p.record(command, "-e", engine)
+                    self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), done.stderr)
+                    data = done.report()
+                    p.assert_ledger(self, data)
+                    self.assertEqual(p.ticks_of(data, "work") > 0, scene != "again", data)
+
 
 if __name__ == "__main__":
     p.main()
