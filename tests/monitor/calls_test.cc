@@ -277,6 +277,7 @@ TEST_F(MonitorCalls, wrong_arguments_of_tru64) {
   EXPECT_EQ(call(0, 0), EINVAL);
   EXPECT_EQ(call(65, 0), EINVAL);
   EXPECT_EQ(call(2, 1), EINVAL);
+  EXPECT_EQ(call(2, -1), EINVAL);
   ranges[0].bufsize = 0;
   EXPECT_EQ(call(2, 0), EINVAL);
   ranges[0].bufsize = 1;  // one counter for 64 bytes

@@ -57,7 +57,7 @@ uint32_t scale_of(const pctally_tru64_monitor_args& entry) noexcept {
   return scale >= 4 ? scale : 0;
 }
 
-int start_extended(const pctally_tru64_monitor_args* entries, long count, unsigned long flags) noexcept
+int start_extended(const pctally_tru64_monitor_args* entries, long count, long flags) noexcept
     REQUIRES(g_monitors_mutex) {
   if (count < 1 || count > kTru64MostEntries || flags != 0) return set_errno(EINVAL);
   auto number = static_cast<size_t>(count);
@@ -88,15 +88,15 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL void pctally_tru64_monitor(long lowpc, long highpc, void* buffer, long bufsize,
                                                 long nfunc_or_flags) {
-  auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize),
-       rest = static_cast<size_t>(nfunc_or_flags < 0 ? 0 : nfunc_or_flags);
   if (lowpc != kTru64Extended) {
+    auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize),
+         rest = static_cast<size_t>(nfunc_or_flags < 0 ? 0 : nfunc_or_flags);
     (void)classic_monitor(kMonitor,
                           {static_cast<uint64_t>(lowpc), static_cast<uint64_t>(highpc), buffer, words, rest});
     return;
   }
   CallLock lock(g_monitors_mutex);
-  (void)start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize, rest);
+  (void)start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize, nfunc_or_flags);
 }
 
 PCTALLY_DIALECT_CALL void pctally_tru64_monstartup(void* lowpc, void* highpc) {
