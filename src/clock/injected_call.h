@@ -1,6 +1,7 @@
 // Undoes Go's preemption: finds the pc that the thread had before Go's signal handler made
 // it enter runtime.asyncPreempt.
 #pragma once
+#include "base/page.h"
 #include "tick/context.h"
 #include "tick/guarded_cell.h"
 #include "tick/region.h"
@@ -15,6 +16,9 @@ inline bool begins_go_preemption(uint64_t pc) noexcept {
   constexpr uint8_t kPushFlags = 0x9c;
   uint32_t first = 0;
   uint8_t next = 0;
+  // Behind the page of code that runs there may be no memory, and without call paths there is no guard. Go's
+  // linker aligns functions: this one does not reach beyond its page.
+  if (page_start(pc) != page_start(pc + sizeof first)) return false;
   return guarded_load(reinterpret_cast<const uint32_t*>(pc), &first) && first == kPushAndMove &&
          guarded_load(reinterpret_cast<const uint8_t*>(pc + sizeof first), &next) && next == kPushFlags;
 }

@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/time.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/page.h"
 #include "clock/injected_call.h"
 #include "tick/context.h"
 
@@ -231,6 +234,27 @@ TEST(InjectedCall, ATickAtTheStartOfGosPreemptionBelongsWhereTheGoroutineWas) {
   EXPECT_EQ(place_of(16), 16u) << "no code is known there, and nothing is read";
   code[4] = 0x90;
   EXPECT_EQ(place_of(start), start) << "another function";
+}
+
+TEST(InjectedCall, NothingBehindThePageOfTheInterruptedCodeIsRead) {
+  const uint64_t bytes = kSmallestPageBytes;
+  auto* pages = static_cast<char*>(
+      mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(munmap(pages + bytes, bytes), 0);
+  Region region{};
+  region.low = region.rule.origin = reinterpret_cast<uint64_t>(pages);
+  region.reach = region.last = region.low + 2 * bytes - 1;
+  region.rule.cells = 2 * bytes;
+  region.rule.family = PCTALLY_BIN_SHIFT;
+  RegionTable table{};
+  table.regions = &region;
+  table.count = 1;
+  UnwindRegisters registers;
+  registers.pc = region.low + bytes - 3;
+  EXPECT_EXIT((skip_injected_call(table, &registers), _exit(registers.pc == region.low + bytes - 3 ? 0 : 1)),
+              testing::ExitedWithCode(0), "");
+  munmap(pages, bytes);
 }
 
 #endif
