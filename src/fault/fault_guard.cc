@@ -88,6 +88,11 @@ bool land(siginfo_t*, void*) noexcept { return false; }
 
 #endif
 
+bool is_ignored(int signal) noexcept {
+  struct sigaction action;
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 Claim g_first_claim = nullptr;
 
 /// One claim for all there is to guard: a signal has room for one.
@@ -102,6 +107,10 @@ void claim_faults_first(Claim claim) noexcept { __atomic_store_n(&g_first_claim,
 
 Status install_fault_guard(int signal) noexcept {
   return put_in_front(signal, claim_fault, WhileClaiming::kBlockAsBefore);
+}
+
+Status install_fault_guard_unless_ignored(int signal) noexcept {
+  return is_ignored(signal) ? Status() : install_fault_guard(signal);
 }
 
 #if PCTALLY_GUARDED_CELLS

@@ -19,6 +19,10 @@ Status install_fault_guard() noexcept;
 /// As above for SIGSEGV or SIGBUS alone, on every machine.
 Status install_fault_guard(int signal) noexcept;
 
+/// As above, but not where the signal is ignored: a program that is executed shall inherit that. For who can
+/// do without the guard.
+Status install_fault_guard_unless_ignored(int signal) noexcept;
+
 /// Has `claim` asked before all else about each SIGSEGV and SIGBUS. One claim, for good.
 void claim_faults_first(Claim claim) noexcept;
 

@@ -12,11 +12,6 @@ namespace {
 uintptr_t g_start = 0;  ///< of the guarded memory; 0: none
 size_t g_bytes = 0;
 
-bool is_ignored(int signal) noexcept {
-  struct sigaction action;
-  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
 /// True if the fault was the guarded file's; it will not come again. Replaces all of the file at once: with
 /// parts of it left, the account could no longer be balanced.
 bool replace_cut_file(siginfo_t* info, void*) noexcept {
@@ -39,7 +34,7 @@ Status guard_file(const ProfileFile& file) noexcept {
   claim_faults_first(replace_cut_file);
   g_bytes = file.mapping().size();
   __atomic_store_n(&g_start, reinterpret_cast<uintptr_t>(file.mapping().data()), __ATOMIC_RELEASE);
-  return is_ignored(SIGBUS) ? Status() : install_fault_guard(SIGBUS);
+  return install_fault_guard_unless_ignored(SIGBUS);
 }
 
 void unguard_file() noexcept { __atomic_store_n(&g_start, 0, __ATOMIC_RELEASE); }

@@ -58,12 +58,17 @@ OwnPaths g_paths;
 char* g_met = nullptr;  ///< not 0 in a process that has been entered; the kernel clears it in each child
 pid_t g_pid = 0;        ///< which process that is: qemu-user clears nothing
 
+/// Where one of its signals is ignored paths are followed on the stacks that are known.
+bool guard_paths() noexcept {
+  return install_fault_guard_unless_ignored(SIGSEGV) && install_fault_guard_unless_ignored(SIGBUS);
+}
+
 /// Where this process's call paths, or the places of its ticks, go, if the recording keeps any.
 void find_paths() noexcept {
   g_paths.slots = path_slots(g_injected->file);
   if (g_paths.slots.head == nullptr) return;
   const bool reads_stacks = g_paths.slots.head->one_frame == 0;
-  if (reads_stacks && (!can_find_own_tables() || !install_fault_guard())) return;
+  if (reads_stacks && (!can_find_own_tables() || !guard_paths())) return;
   know_own_code(&g_paths);
   know_main_stack();
 }

@@ -36,6 +36,20 @@ class Signals(unittest.TestCase):
         self.assertEqual(self.run_ignoring(signal.SIGCHLD, self.words(*ask)).stdout, "SIG_IGN\n")
         self.assertEqual(subprocess.run(self.words(*ask), capture_output=True, text=True).stdout, "SIG_DFL\n")
 
+    def test_what_the_command_executes_finds_faults_ignored_as_it_was(self):
+        """Each process of the recording in its turn: exec(2) takes handlers away, of ours too. Stacks that are known are followed all the same."""
+        ask = ("sh", "-c", f"exec {PYTHON} -c 'import signal; print(*(signal.getsignal(n).name for n in (signal.SIGSEGV, signal.SIGBUS)))'")
+        both = "import os, signal, sys; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGSEGV, signal.SIGBUS)]; os.execv(sys.argv[1], sys.argv[1:])"
+        for engine in p.engines("timer", "trap"):
+            options = ("-e", engine, "-g")
+            result = subprocess.run([PYTHON, "-c", both, *self.words(*ask, options=options)], capture_output=True, text=True, timeout=60)
+            self.assertEqual((result.returncode, result.stdout), (0, "SIG_IGN SIG_IGN\n"), (engine, result.stderr))
+            result = subprocess.run([PYTHON, "-c", both, *self.words(p.program("spinner"), "2", "0.2", options=options)], timeout=60)
+            data = p.report(self.path)
+            p.assert_ledger(self, data)
+            self.assertEqual(result.returncode, 0)
+            self.assertLess(sum(part["ticks"] for part in data["paths"]["cut"]), 0.1 * data["ticks"], engine)
+
     def test_names_are_added_where_sigchld_is_ignored(self):
         if "ring" not in p.engines() and "bpf" not in p.engines():
             self.skipTest("nothing that runs can be recorded here")
