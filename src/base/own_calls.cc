@@ -28,8 +28,6 @@ using namespace pctally;
 
 namespace {
 
-constexpr size_t kKernelSigsetBytes = 8;
-
 /// The kernel's own answer: an error below 0.
 long ask_kernel(long number, long a, long b, long c, long d, long e, long f) noexcept {
 #if defined(__x86_64__)
@@ -157,7 +155,6 @@ PCTALLY_OWN(int, getrlimit, (int which, void* to)) { return call_int(SYS_prlimit
 PCTALLY_OWN(int, getrusage, (int who, void* to)) { return call_int(SYS_getrusage, who, to); }
 PCTALLY_OWN(int, uname, (void* to)) { return call_int(SYS_uname, to); }
 PCTALLY_OWN(int, sched_yield, ()) { return call_int(SYS_sched_yield); }
-PCTALLY_OWN(int, sigpending, (sigset_t * to)) { return call_int(SYS_rt_sigpending, to, kKernelSigsetBytes); }
 PCTALLY_OWN(int, clock_getres, (clockid_t clock, timespec* to)) {
   return call_int(SYS_clock_getres, clock, to);
 }

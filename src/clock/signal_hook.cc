@@ -1,6 +1,6 @@
-// The calls by which a program waits for signals, blocks them or asks which it blocks, in front of the C
-// library's: the signals our ticks come with are not among them. A program never receives one of ours, and no
-// code of it goes unobserved because it blocks "all signals".
+// The calls by which a program waits for signals, blocks them or asks which it blocks or which wait, in front
+// of the C library's: the signals our ticks come with are not among them. A program never receives one of
+// ours, and no code of it goes unobserved because it blocks "all signals".
 //
 // sigaltstack(2) and munmap(2) are in front of the C library's, too: where the kernel has no room for a
 // handler's frame, or finds no memory, a tick would kill the program, which may never use that stack. Such a
@@ -159,6 +159,8 @@ void note_small_alternate() noexcept {
   next_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+constinit NextCall g_sigpending("sigpending", sigpending);  // a tick's handler asks it, too
+
 void change_ticks(int how) noexcept {
   sigset_t ours;
   sigemptyset(&ours);
@@ -226,7 +228,7 @@ void note_waiting_tick(const void* context) noexcept {
   if ((interrupted & hidden_signals()) != 0 || t_no_ticks != 0 || has_seccomp_filter()) return;
   sigset_t pending;  // not by syscall(2), which is ours and takes more of the stack
   sigemptyset(&pending);
-  sigpending(&pending);
+  g_sigpending.get()(&pending);
   memcpy(&waiting, &pending, _NSIG / 8);
   if ((waiting & hidden_signals()) != 0) t_tick_waited = true;
 }
@@ -271,7 +273,7 @@ constinit NextCall g_munmap("munmap", munmap);
 __attribute__((constructor)) void find_calls() noexcept {
   find_all(g_pthread_sigmask, g_sigprocmask, g_sigwait, g_sigwaitinfo, g_sigtimedwait, g_sigsuspend,
            g_signalfd, g_ppoll, g_ppoll_chk, g_pselect, g_epoll_pwait, g_epoll_pwait2, g_sigaltstack,
-           g_munmap);
+           g_munmap, g_sigpending);
 }
 
 /// Behind a seccomp filter that may kill for a change of the mask, where a tick finds no stack: it stays.
@@ -311,6 +313,13 @@ PCTALLY_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timesp
 PCTALLY_HOOK int sigsuspend(const sigset_t* set) {
   const Wait wait(set);
   return g_sigsuspend.get()(wait.mask());
+}
+
+/// A tick that waits, for we block it, is not the program's to see.
+PCTALLY_HOOK int sigpending(sigset_t* set) noexcept {
+  const int result = g_sigpending.get()(set);
+  if (result == 0) hide_ticks(set);
+  return result;
 }
 
 PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {

@@ -1,6 +1,7 @@
 /* least_stack SECONDS [-|BYTES|unmapped]: works with an alternate stack of the least size there is, or of so
  * many bytes, and says how many bytes of the memory below it were overwritten; with -, how many are left,
- * too. unmapped: the stack's memory is gone; works as long again with a new one, and says 0. */
+ * too. unmapped: the stack's memory is gone; works as long again with a new one, and says how many signals
+ * were pending before that. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -22,10 +23,20 @@ __attribute__((noinline)) void work(double seconds) {
   } while ((double)now.tv_sec + (double)now.tv_nsec * 1e-9 < seconds);
 }
 
+static int pending_signals(void) {
+  sigset_t set;
+  int count = 0;
+  sigemptyset(&set);
+  sigpending(&set);
+  for (int signal = 1; signal <= SIGRTMAX; signal++) count += sigismember(&set, signal) == 1;
+  return count;
+}
+
 /* Programs leave a stack to the kernel that they have unmapped, at their end, say. */
 int work_without(double seconds) {
   const size_t bytes = 65536;
   stack_t stack = {.ss_size = bytes};
+  int pending = 0;
   for (int round = 0; round < 2; round++) {
     stack.ss_sp = mmap(NULL, 3 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack.ss_sp == MAP_FAILED) return 1;
@@ -35,8 +46,9 @@ int work_without(double seconds) {
       return 1;
     if (round == 0 && munmap(stack.ss_sp, bytes) != 0) return 1;
     work((round + 1) * seconds);
+    if (round == 0) pending = pending_signals();
   }
-  puts("0");
+  printf("%d\n", pending);
   return 0;
 }
 
