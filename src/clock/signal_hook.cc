@@ -168,10 +168,20 @@ void change_ticks(int how) noexcept {
   next_sigmask(how, &ours, nullptr);
 }
 
+/// See has_blocked_ticks(). A word, as above.
+unsigned g_has_blocked_ticks;
+
+void note_blocked(const sigset_t& set) noexcept {
+  const int signal = TickSlot::signal_number();
+  if (signal != 0 && sigismember(&set, signal) == 1)
+    __atomic_store_n(&g_has_blocked_ticks, 1u, __ATOMIC_RELAXED);
+}
+
 int change_mask(decltype(pthread_sigmask)* next, int how, const sigset_t* set, sigset_t* before) noexcept {
   enter_once();
   const Visible visible(set, ReadBy::kLibrary);
   const Mask mask(set);
+  if (set != nullptr && how != SIG_UNBLOCK) note_blocked(*set);
   const bool as_given = how == SIG_UNBLOCK && t_no_ticks == 0;
   const int result = next(how, as_given ? set : how == SIG_SETMASK ? mask.get() : visible.get(), before);
   if (result == 0 && before != nullptr) change_hidden(before, sigdelset);
@@ -206,6 +216,8 @@ bool can_read_mask(const void* mask) noexcept {
   errno = before;
   return read;
 }
+
+bool has_blocked_ticks() noexcept { return __atomic_load_n(&g_has_blocked_ticks, __ATOMIC_RELAXED) != 0; }
 
 bool keeps_ticks_blocked() noexcept { return t_no_ticks != 0; }
 bool keeps_ticks_blocked(NoTicks why) noexcept { return (t_no_ticks & static_cast<uint8_t>(why)) != 0; }

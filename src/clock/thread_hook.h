@@ -58,6 +58,8 @@ void keep_ticks_blocked(NoTicks why, bool blocked) noexcept;
 /// False if the program gave us what is no memory, which is the kernel's to answer (EFAULT): a system call
 /// finds out, none behind a seccomp filter.
 [[nodiscard]] bool can_read_mask(const void* mask) noexcept;
+/// True once the program has blocked the timers' signal, in some thread, as it believes: it may wait for it.
+[[nodiscard]] bool has_blocked_ticks() noexcept;
 /// Adds those to a mask, or removes them.
 void block_ticks_in(sigset_t* mask) noexcept;
 void hide_ticks(sigset_t* mask) noexcept;

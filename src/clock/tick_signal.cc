@@ -72,11 +72,17 @@ uint64_t weigh(ThreadTimer* timer, Slot* slot, uint32_t pot, uint64_t expiries) 
   return first && expiries < slot->first_weight ? slot->first_weight : expiries;
 }
 
-/// The program's own signal of that number. One it has no handler for is let go by. Not inlined: it takes
-/// more of the stack than a tick does.
+/// By kill(2), tgkill(2) or sigqueue(3).
+bool is_sent(int code) noexcept { return code == SI_USER || code == SI_TKILL || code == SI_QUEUE; }
+
+/// The program's own signal of that number. Without a handler one that is sent ends the program, as without
+/// us. It is let go by where the program may have it blocked and wait for it, which we do not let it; so is
+/// one of a timer, which may be a late tick. Not inlined: it takes more of the stack than a tick does.
 [[gnu::noinline]] void pass_to_program(int signal, siginfo_t* info, void* context) noexcept {
   struct sigaction& current = g_program_action.action();
   const struct sigaction action = current;
+  if (action.sa_handler == SIG_DFL && is_sent(info->si_code) && !has_blocked_ticks())
+    return end_by_sending(signal);
   if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return;
   if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) current.sa_handler = SIG_DFL;
   call_with_its_mask(action, signal, info, context);

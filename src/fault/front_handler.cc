@@ -38,18 +38,7 @@ void end_by_fault(int signal, void* context) noexcept {
   sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, signal);
 }
 
-/// A signal that was sent, and a breakpoint, which is behind us already, have to be sent again. Where that is
-/// refused, they would come to us for ever: the process ends with the status a shell has for the signal.
-void end_by_sending(int signal) noexcept {
-  constexpr int kBySignal = 128;
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  if (next_sigaction(signal, &action, nullptr) != 0 ||
-      syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal) != 0)
-    syscall(SYS_exit_group, kBySignal + signal);
-}
-
-/// What the kernel would have done.
+/// What the kernel would have done. A breakpoint is behind us already, and would not come again.
 void default_action(int signal, const siginfo_t* info, void* context) noexcept {
   if (info->si_code > 0 && signal != SIGTRAP)
     end_by_fault(signal, context);
@@ -193,6 +182,15 @@ void block_all_but_guarded(sigset_t* mask) noexcept {
   add_signals_of_libc(mask);
   for (const int signal : {SIGSEGV, SIGBUS})
     if (has_front(signal)) sigdelset(mask, signal);
+}
+
+void end_by_sending(int signal) noexcept {
+  constexpr int kBySignal = 128;
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  if (next_sigaction(signal, &action, nullptr) != 0 ||
+      syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal) != 0)
+    syscall(SYS_exit_group, kBySignal + signal);
 }
 
 void call_with_its_mask(const struct sigaction& action, int signal, siginfo_t* info, void* context) noexcept {

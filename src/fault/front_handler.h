@@ -37,6 +37,11 @@ void block_all_but_guarded(sigset_t* mask) noexcept;
 /// may be null.
 bool exchange_behind(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
+/// The default action of a signal that was sent: it is sent again, with ours gone. Where that is refused, it
+/// would come to us for ever: the process ends with the status a shell has for the signal. From a handler of
+/// ours that blocks it.
+void end_by_sending(int signal) noexcept;
+
 /// Calls a handler of the program's under the mask the kernel would give it. From a handler of ours
 /// that blocks everything.
 void call_with_its_mask(const struct sigaction& action, int signal, siginfo_t* info, void* context) noexcept;

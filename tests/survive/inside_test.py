@@ -270,6 +270,18 @@ class Actions(unittest.TestCase):
                 done = p.record(command, "-e", engine, "-g")
                 self.assertEqual((done.returncode, done.stdout), (0, b"handled\n"), (engine, number))
 
+    def test_a_signal_of_the_ticks_number_ends_what_has_no_handler_for_it(self):
+        """But not what has blocked it and may wait for it, which we do not let it."""
+        number = signal.SIGRTMAX - 1
+        send = f"os.kill(os.getpid(), {number})\nprint('lived')"
+        block = f"signal.pthread_sigmask(signal.SIG_BLOCK, [{number}])\n"
+        for code, status, output in ((send, -number, b""), (block + send, 0, b"lived\n")):
+            command = [sys.executable, "-c", "import os, signal\n" + code]
+            self.assertEqual(subprocess.run(command).returncode, status)
+            for engine in inside():
+                done = p.record(command, "-e", engine)
+                self.assertEqual((done.returncode, done.stdout), (status, output), (engine, done.stderr))
+
     @unittest.skipUnless(os.uname().machine == "x86_64", "an interrupted call is known on x86-64 alone")
     def test_calls_that_a_signal_interrupts_end_as_without_us(self):
         """A tick that waits in the kernel is handled first, and its SA_RESTART would be the call's. Some 5 % of the waits with
