@@ -188,6 +188,11 @@ int change_mask(decltype(pthread_sigmask)* next, int how, const sigset_t* set, s
   return result;
 }
 
+/// False if it is no memory, which is the kernel's to answer (EFAULT).
+bool can_read_stack(const stack_t* stack) noexcept {
+  return can_read_mask(stack) && can_read_mask(reinterpret_cast<const char*>(stack + 1) - _NSIG / 8);
+}
+
 /// For calls younger than some C libraries.
 template <typename Function>
 Function* or_fail(Function* function) noexcept {
@@ -373,7 +378,7 @@ PCTALLY_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const times
 PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   auto* function = g_sigaltstack.get();
   if (stack != nullptr && runs_in_lent_memory()) return function(stack, before);
-  const bool watched = stack != nullptr && hidden_signals() != 0;
+  const bool watched = hidden_signals() != 0 && can_read_stack(stack);
   const bool blocked = keeps_ticks_blocked(NoTicks::kAlternateStack);
   const bool block = watched && !has_room_for_a_handler(*stack);
   if (block) keep_ticks_blocked(NoTicks::kAlternateStack, true);

@@ -433,12 +433,16 @@ static int bad_pointers(void) {
   sigset_t* volatile null = NULL;
   const struct timespec now = {0, 0};
   struct epoll_event event;
-  void* bad = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const good = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const bad = good + 4096;
   const int epoll = epoll_create1(0);
+  if (mprotect(bad, 4096, PROT_NONE) != 0) return 1;
   TELL(sigwaitinfo(null, NULL));
   TELL(sigtimedwait(bad, NULL, &now));
   TELL(sigsuspend(bad));
   TELL(epoll_pwait(epoll, &event, 1, 0, bad));
+  TELL(sigaltstack(bad, NULL));
+  TELL(sigaltstack((void*)((char**)bad - 1), NULL));
   TELL(syscall(SYS_rt_sigaction, SIGUSR1, bad, NULL, 8));
   TELL(syscall(SYS_rt_sigaction, SIGBUS, bad, NULL, 8));
   TELL(syscall(SYS_rt_sigaction, SIGUSR1, NULL, bad, 8));
