@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "report/innermost.h"
 #include "report/paths/part_shares.h"
@@ -10,20 +11,24 @@
 namespace pctally {
 namespace {
 
+/// Positions named at a time: the names of a large object take milliseconds, however few are asked for, and
+/// the names of all would take many times the memory of the positions.
+constexpr size_t kNamedAtATime = 1 << 15;
+
 using Positions = std::span<const WeightedPosition>;
 
 /// The ticks in what one entry of the unwind table covers: a tree of the functions that are inlined there,
 /// whose leaves are lines.
 class TicksInFunction {
  public:
-  TicksInFunction(const Profile& profile, uint32_t executable, ObjectNames& names, Positions places)
+  /// `symbols`: of each of the places; taken.
+  TicksInFunction(const Profile& profile, uint32_t executable, ObjectNames& names, Positions places,
+                  std::span<NamedRange> symbols)
       : profile_(profile), executable_(executable), names_(names) {
     nodes_.emplace_back();
     std::vector<uint64_t> positions;
     for (const WeightedPosition& place : places) positions.push_back(place.position);
-    Symbolizer& symbolizer = names.symbolizer(executable);
-    std::vector<NamedRange> symbols = symbolizer.name(positions);
-    visit_frames(symbolizer, positions, [&](size_t i, std::vector<Frame> frames) {
+    visit_frames(names.symbolizer(executable), positions, [&](size_t i, std::vector<Frame> frames) {
       add(places[i], stack_frames(executable_, std::move(symbols[i]), std::move(frames), names_));
     });
   }
@@ -128,6 +133,50 @@ class TicksInFunction {
   std::map<Key, uint32_t> numbers_;
 };
 
+/// Functions of one executable, whose symbols are looked up together.
+class InnermostBatch {
+ public:
+  InnermostBatch(const Profile& profile, ObjectNames& names, InnermostTicks which,
+                 const std::function<void(const InnermostPart&)>& visit)
+      : profile_(profile), names_(names), which_(which), visit_(visit) {}
+
+  /// REQUIRES: in the order of the places. `paths`: most ticks first; they outlive the batch.
+  void add(uint32_t executable, Positions covered, std::span<const InnermostPart::Path> paths) {
+    if (executable != executable_ || positions_.size() >= kNamedAtATime) visit_all();
+    executable_ = executable;
+    functions_.push_back({covered, paths});
+    for (const WeightedPosition& place : covered) positions_.push_back(place.position);
+  }
+
+  void visit_all() {
+    if (functions_.empty()) return;
+    std::vector<NamedRange> symbols = names_.symbolizer(executable_).name(positions_);
+    std::span<NamedRange> rest = symbols;
+    for (const Function& function : functions_) {
+      const size_t count = function.covered.size();
+      TicksInFunction(profile_, executable_, names_, function.covered, rest.first(count))
+          .visit(function.paths, which_, visit_);
+      rest = rest.subspan(count);
+    }
+    functions_.clear();
+    positions_.clear();
+  }
+
+ private:
+  struct Function {
+    Positions covered;
+    std::span<const InnermostPart::Path> paths;
+  };
+
+  const Profile& profile_;
+  ObjectNames& names_;
+  InnermostTicks which_;
+  const std::function<void(const InnermostPart&)>& visit_;
+  uint32_t executable_ = 0;
+  std::vector<Function> functions_;
+  std::vector<uint64_t> positions_;  ///< of all of them
+};
+
 }  // namespace
 
 void visit_innermost_parts(const Profile& profile, ObjectNames& names, InnermostTicks which,
@@ -139,6 +188,7 @@ void visit_innermost_parts(const Profile& profile, ObjectNames& names, Innermost
     const PathTreeNode& node = profile.paths.context[i];
     if (is_innermost(node)) ends[{node.executable, node.position}].push_back({i, node.self});
   }
+  InnermostBatch batch(profile, names, which, visit);
   for (auto& [place, paths] : ends) {
     std::ranges::stable_sort(paths, std::greater(), &InnermostPart::Path::ticks);
     const auto function = functions.find(place);
@@ -148,8 +198,9 @@ void visit_innermost_parts(const Profile& profile, ObjectNames& names, Innermost
     const Positions covered =
         positions_between(whole, place, is_last ? CodePlace(place.first + 1, 0) : next->first);
     if (function->second > ticks_of(covered)) continue;  // where not all of them are there nothing follows
-    TicksInFunction(profile, place.first, names, covered).visit(paths, which, visit);
+    batch.add(place.first, covered, paths);
   }
+  batch.visit_all();
 }
 
 }  // namespace pctally

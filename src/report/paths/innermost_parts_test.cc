@@ -110,6 +110,33 @@ TEST(InnermostParts, AreNeverMoreThanTheTruth) {
   EXPECT_GT(said, 0u);
 }
 
+/// Counts the questions: an ELF file goes through all its symbols for each.
+class CountedNames : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+    ++questions;
+    return FakeSymbolizer::find_names(positions);
+  }
+  static inline size_t questions = 0;
+};
+
+TEST(InnermostParts, OfManyFunctionsAreNamedTogether) {
+  const auto questions = [](uint64_t functions) {
+    PathProfile paths;
+    for (uint64_t i = 1; i <= functions; ++i) paths.add(0, i << 8, 1);
+    ObjectNames names(paths.profile, [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+      return std::make_unique<CountedNames>(identity);
+    });
+    CountedNames::questions = 0;
+    size_t parts = 0;
+    visit_innermost_parts(paths.profile, names, InnermostTicks::kAll, [&](const InnermostPart&) { ++parts; });
+    EXPECT_EQ(parts, functions);
+    return CountedNames::questions;
+  };
+  EXPECT_EQ(questions(2), questions(200));
+}
+
 TEST(InnermostParts, AreSharedInProportion) {
   PathProfile paths;
   const uint32_t one = paths.add(paths.add(0, 0x110), 0x200, 10),
