@@ -165,6 +165,40 @@ TEST(Samples, NamesAreFullUnlessAsked) {
   EXPECT_THAT(folded(NameStyle::kLinkage), HasSubstr("prog;cxx;_Zputl 5\n"));
 }
 
+/// As static functions of two files: the report has a row for each.
+TEST(Samples, FunctionsOfOneNameShowWhereTheyStart) {
+  Profile profile = profile_with_callers();
+  profile.executables[0].path = "/bin/cxx";
+  profile.positions = {{0, 0x410, 7}, {0, 0x510, 5}};
+  profile.paths.context[3].position = 0x400;
+  profile.paths.context[5].position = 0x500;
+  for (const NameStyle style : {NameStyle::kFull, NameStyle::kShort, NameStyle::kLinkage}) {
+    for (const auto& make : {samples_of, stacks_of}) {
+      const Samples samples = make(profile, &FakeSymbolizer::open, false, style, nullptr);
+      EXPECT_THAT(folded_export(profile, samples),
+                  AllOf(HasSubstr("help [0x400] "), HasSubstr("help [0x500] ")));
+      for (const Location& location : samples.locations) {
+        if (location.frames.back().function.starts_with("help")) {
+          EXPECT_EQ(location.frames.back().linkage, "help");
+        }
+      }
+    }
+  }
+}
+
+/// Their positions are numbers for names, and no addresses.
+TEST(Samples, FunctionsOfAnImportShowNoStart) {
+  Profile profile = sample_profile();
+  profile.executables[0].path = "/bin/cxx";
+  profile.positions = {{0, 0x400, 7}, {0, 0x500, 5}};
+  for (const NameStyle style : {NameStyle::kFull, NameStyle::kShort}) {
+    const Samples samples =
+        samples_of(profile, &FakeSymbolizer::open, false, style, [](const Executable&) { return true; });
+    EXPECT_THAT(folded_export(profile, samples), HasSubstr("cxx;help 12\n"));
+    EXPECT_FALSE(samples.locations[0].is_placed);
+  }
+}
+
 TEST(Folded, OneLineAPlaceInlinedFramesLast) {
   Profile profile = sample_profile();
   std::string text = folded_export(profile, samples_of(profile, &FakeSymbolizer::open, true));

@@ -1,7 +1,10 @@
 #include "export/samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "report/path_choice.h"
 #include "report/paths/named_paths.h"
@@ -27,7 +30,8 @@ uint64_t address_of(uint64_t position, const NamedRange& range) {
   return range.address == 0 ? position : range.address + (position - range.start);
 }
 
-void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines, Samples* samples) {
+void add_executable(const Profile& profile, const ExecutableTicks& part, ObjectNames& names, bool lines,
+                    Samples* samples) {
   Symbolizer& symbolizer = names.symbolizer(part.executable);
   std::vector<NamedRange> ranges = names.name_ticks(part.executable, part.positions);
   ranges.resize(part.positions.size());
@@ -36,7 +40,7 @@ void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines,
   frames.resize(part.positions.size());
   for (size_t i = 0; i < part.positions.size(); ++i) {
     Location location{part.executable, part.positions[i], address_of(part.positions[i], ranges[i]),
-                      std::move(frames[i])};
+                      table_address(profile, part.executable, ranges[i]), std::move(frames[i])};
     if (location.frames.empty()) location.frames.push_back({});
     // The symbol names the function: debug information may not know it, or by another name.
     if (!ranges[i].function.empty()) {
@@ -51,6 +55,12 @@ void add_nowhere(const std::string& name, uint64_t ticks, Samples* samples) {
   if (ticks != 0) add_sample(nowhere(name), ticks, samples);
 }
 
+/// A symbol stays what it is where the name gets an address.
+void rename(std::string name, Frame* frame) {
+  std::string old = std::exchange(frame->function, std::move(name));
+  if (frame->linkage.empty() && frame->function.size() > old.size()) frame->linkage = std::move(old);
+}
+
 /// Names all frames at once: equal short names must be made distinct.
 void shorten(Samples* samples) {
   std::vector<Frame*> frames;
@@ -60,19 +70,53 @@ void shorten(Samples* samples) {
     const std::string_view object = placed ? std::string_view(samples->objects[location.executable]) : "";
     for (Frame& frame : location.frames) {
       frames.push_back(&frame);
-      functions.push_back({frame.function, frame.linkage, object});
+      const bool is_real = &frame == &location.frames.back();
+      functions.push_back({frame.function, frame.linkage, object, is_real ? location.start : 0});
     }
   }
   std::vector<std::string> names = short_names(functions);
-  for (size_t i = 0; i < frames.size(); ++i) frames[i]->function = std::move(names[i]);
+  for (size_t i = 0; i < frames.size(); ++i) rename(std::move(names[i]), frames[i]);
 }
 
-void rename(NameStyle style, Samples* samples) {
-  if (style == NameStyle::kShort) shorten(samples);
-  if (style != NameStyle::kLinkage) return;
-  for (Location& location : samples->locations)
-    for (Frame& frame : location.frames)
-      if (!frame.linkage.empty()) frame.function = frame.linkage;
+/// Functions of one object with one name show where they start, as their short names do.
+void add_starts(Samples* samples) {
+  struct Starts {
+    uint64_t first = 0;
+    bool several = false;
+  };
+  std::map<std::pair<uint32_t, std::string>, Starts> functions;
+  std::vector<const Starts*> starts_of;
+  for (const Location& location : samples->locations) {
+    starts_of.push_back(nullptr);
+    if (location.start == 0) continue;
+    Starts& starts = functions[{location.executable, location.frames.back().function}];
+    if (starts.first == 0) starts.first = location.start;
+    if (starts.first != location.start) starts.several = true;
+    starts_of.back() = &starts;
+  }
+  for (size_t i = 0; i < starts_of.size(); ++i) {
+    if (starts_of[i] == nullptr || !starts_of[i]->several) continue;
+    Frame& frame = samples->locations[i].frames.back();
+    rename(fmt::format("{} [0x{:x}]", frame.function, samples->locations[i].start), &frame);
+  }
+}
+
+void name_functions(NameStyle style, Samples* samples) {
+  if (style == NameStyle::kShort) return shorten(samples);
+  if (style == NameStyle::kLinkage)
+    for (Location& location : samples->locations)
+      for (Frame& frame : location.frames)
+        if (!frame.linkage.empty()) frame.function = frame.linkage;
+  add_starts(samples);
+}
+
+void mark_imported(const Profile& profile, IsImported is_imported, Samples* samples) {
+  if (is_imported == nullptr) return;
+  for (Location& location : samples->locations) {
+    if (location.executable == Location::kNowhere) continue;
+    location.is_placed = !is_imported(profile.executables[location.executable]);
+    if (!location.is_placed) location.start = 0;
+  }
 }
 
 /// The program and, where threads are known, its thread; or the control group. Innermost first.
@@ -123,6 +167,7 @@ std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& pa
     Location location = is_scope ? scope_location(scope_of(own)) : Location{};
     if (is_code) location.executable = own.executable;
     if (is_code) location.position = own.position;
+    if (is_code && !frames.empty()) location.start = frames.front().address;
     for (size_t i = frames.size(); i-- > 0;)
       location.frames.push_back({frames[i].function, frames[i].file, frames[i].line, frames[i].linkage,
                                  frames[i].file.empty() ? 0 : frames[i].start_line});
@@ -133,7 +178,8 @@ std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& pa
 
 }  // namespace
 
-Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines, NameStyle style) {
+Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines, NameStyle style,
+                  IsImported is_imported) {
   Samples result;
   result.with_callers = true;
   ObjectNames names(profile, open);
@@ -158,19 +204,23 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
   add_nowhere(kNoPath, profile.paths.no_room, &result);
   add_nowhere("[lost]", profile.ledger.lost, &result);
   add_addresses(names, &result);
-  rename(style, &result);
+  mark_imported(profile, is_imported, &result);
+  name_functions(style, &result);
   return result;
 }
 
-Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines, NameStyle style) {
+Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines, NameStyle style,
+                   IsImported is_imported) {
   Samples result;
   ObjectNames names(profile, open);
-  for_each_batch(profile, [&](const ExecutableTicks& part) { add_executable(part, names, lines, &result); });
+  for_each_batch(profile,
+                 [&](const ExecutableTicks& part) { add_executable(profile, part, names, lines, &result); });
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
   add_nowhere("[outside]", profile.ledger.outside, &result);
   add_nowhere("[full]", profile.ledger.full, &result);
   add_nowhere("[lost]", profile.ledger.lost, &result);
-  rename(style, &result);
+  mark_imported(profile, is_imported, &result);
+  name_functions(style, &result);
   return result;
 }
 

@@ -18,6 +18,8 @@ struct Location {
   uint32_t executable = kNowhere;  ///< index into Profile::executables; kNowhere: none, as of "[lost]"
   uint64_t position = 0;           ///< as of WeightedPosition
   uint64_t address = 0;            ///< the same as ObjectAddress, as objdump(1) prints it; 0: not known
+  uint64_t start = 0;  ///< ObjectAddress of the function itself, which tells it from others of its name; 0:
+                       ///< not known, or no other has it
   std::vector<Frame> frames;  ///< innermost inlined first, the function itself last; never empty; each with
                               ///< its linkage name, whatever it is called
   bool is_scope = false;  ///< frames are no functions: the thread, if it is known, and its program; or the
@@ -43,15 +45,18 @@ struct Samples {
   }
 };
 
+/// Whether an executable has its names in another tool's profile alone, and no addresses.
+using IsImported = bool (*)(const Executable& executable);
+
 /// `lines`: with source lines and inlined frames, which takes reading the debug information; else functions
-/// alone. Two functions of one object never get the same name.
+/// alone. Two functions of one object get the same name only if one is inlined, or has no known address.
 Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
-                   NameStyle names = NameStyle::kFull);
+                   NameStyle names = NameStyle::kFull, IsImported is_imported = nullptr);
 
 /// The same with the callers of each place and its scope, of a profile with scopes. With call paths the
 /// innermost location is the function that ran, at its first byte.
 Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
-                  NameStyle names = NameStyle::kFull);
+                  NameStyle names = NameStyle::kFull, IsImported is_imported = nullptr);
 
 /// "cpu" and "nanoseconds", or the event and "count"; of an import what it had.
 struct ValueKind {

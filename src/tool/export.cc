@@ -176,12 +176,8 @@ Result<std::string> write_llvm(const Profile& profile, uint32_t object) {
 Samples samples_for(const Profile& profile, const Format& format, const Arguments& arguments) {
   const bool stacks = format.stacks && profile.paths.has_scopes();
   const NameStyle names = name_style_of(arguments.names.empty() ? "full" : arguments.names);
-  Samples samples = (stacks ? stacks_of : samples_of)(profile, &open_symbolizer,
-                                                      format.lines && !arguments.no_lines, names);
-  for (Location& location : samples.locations)
-    if (location.executable != Location::kNowhere)
-      location.is_placed = !is_imported(profile.executables[location.executable]);
-  return samples;
+  return (stacks ? stacks_of : samples_of)(profile, &open_symbolizer, format.lines && !arguments.no_lines,
+                                           names, &is_imported);
 }
 
 Result<std::string> write(const Profile& profile, const Format& format, const Arguments& arguments) {

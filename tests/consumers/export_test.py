@@ -161,6 +161,25 @@ class Export(unittest.TestCase):
         report = p.report(profile)
         self.assertEqual(report["ticks"] - report["lost"], sum(int(re.search(r": +(\d+) page-faults:", s[0])[1]) for s in samples))
 
+    def test_functions_of_one_name_stay_apart(self):
+        """Static functions of two files: folded has a name for each that the report has a row for."""
+        directory = tempfile.mkdtemp(dir=self.directory)
+        program, profile = (os.path.join(directory, name) for name in ("work", "work.pct"))
+        for name in "ab":
+            with open(os.path.join(directory, name + ".c"), "w") as file:
+                file.write("static __attribute__((noinline)) unsigned work(unsigned x) { for (int i = 0; i < 300; ++i) x = x * 31 + (x >> 3); return x; }\n"
+                           f"unsigned call_{name}(unsigned x) {{ return work(x) + 1; }}\n")
+        with open(os.path.join(directory, "main.c"), "w") as file:
+            file.write("unsigned call_a(unsigned), call_b(unsigned);\n"
+                       "int main(void) { unsigned x = 1; for (int i = 0; i < 300000; ++i) x += call_a(x) + call_b(x); return x == 0; }\n")
+        subprocess.run(["cc", "-O1", *(os.path.join(directory, name + ".c") for name in ("a", "b", "main")), "-o", program], check=True)
+        self.assertEqual(p.record([program], "-e", p.engines()[-1], path=profile).returncode, 0)
+        rows = {row["short"]: row["ticks"] for row in p.report(profile)["rows"] if row["function"] == "work"}
+        self.assertEqual(len(rows), 2)
+        for style in ("full", "short", "linkage"):
+            done = subprocess.run([p.PCTALLY, "export", "--format", "folded", "--no-lines", "--names", style, profile], capture_output=True, text=True)
+            self.assertEqual({name: int(ticks) for name, ticks in re.findall(r";(work[^;]*) (\d+)$", done.stdout, re.M)}, rows, style)
+
     def test_folded_adds_up(self):
         with open(self.export("folded")) as file:
             text = file.read()

@@ -260,6 +260,13 @@ std::string_view java_method(std::string_view name) {
   return is_one ? name.substr(blank + 1) : std::string_view();
 }
 
+/// Of "work [0x1170]", as exports call one of several functions of a name, what follows the name; else empty.
+std::string_view start_in(std::string_view name) {
+  const size_t open = name.rfind(" [0x");
+  if (open == kNone || name.find_first_not_of("0123456789abcdef", open + 4) != name.size() - 1) return {};
+  return name.ends_with(']') ? name.substr(open) : std::string_view();
+}
+
 bool has_arguments(NameDetail detail) {
   return detail == NameDetail::kArguments || detail == NameDetail::kBoth;
 }
@@ -306,9 +313,10 @@ bool is_symbol(std::string_view full, std::string_view linkage) {
 }
 
 std::string short_function_name(std::string_view full, std::string_view linkage, NameDetail detail) {
-  if (!linkage.empty() || is_plain_template(full)) return short_name(full, detail);
-  const std::string_view method = detail == NameDetail::kFull ? std::string_view() : java_method(full);
-  return method.empty() ? short_c_name(full, detail) : short_java_name(method, detail);
+  const std::string_view start = start_in(full), name = full.substr(0, full.size() - start.size());
+  if (!linkage.empty() || is_plain_template(name)) return short_name(name, detail).append(start);
+  const std::string_view method = detail == NameDetail::kFull ? std::string_view() : java_method(name);
+  return (method.empty() ? short_c_name(name, detail) : short_java_name(method, detail)).append(start);
 }
 
 std::string without_clone_suffix(std::string name) {

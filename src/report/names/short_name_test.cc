@@ -130,6 +130,13 @@ TEST(ShortName, OfDebugInformation) {
   EXPECT_EQ(short_function_name("put(int)", "_Z3puti"), "put");
 }
 
+TEST(ShortName, OfAnExportKeepsWhereTheFunctionStarts) {
+  EXPECT_EQ(short_function_name("work [0x1170]", "work"), "work [0x1170]");
+  EXPECT_EQ(short_function_name("ns::put(int) [0x1170]", "_ZN2ns3putEi"), "ns::put [0x1170]");
+  EXPECT_EQ(short_function_name("ns::put(int) [0x1170]", "_ZN2ns3putEi", NameDetail::kArguments),
+            "ns::put(int) [0x1170]");
+}
+
 TEST(ShortName, OfJavaAsHotSpotHasThemInAPerfMap) {
   const char* full = "java.lang.Object java.util.HashMap.put(java.lang.Object, java.lang.Object)";
   EXPECT_EQ(short_function_name(full, ""), "java.util.HashMap.put");
