@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "export/formats.h"
+#include "export/function_files.h"
 #include "profile/command.h"
 #include "report/print/escape.h"
 #include "report/print/json_value.h"
@@ -47,11 +48,8 @@ class Thread {
     bool first = true;        ///< of its process
   };
 
-  explicit Thread(const Samples& samples) : samples_(samples) {
-    for (const Location& location : samples.locations)
-      for (const Frame& frame : location.frames)
-        if (!frame.file.empty()) files_.try_emplace({location.executable, frame.function}, frame.file);
-  }
+  /// REQUIRES: both outlive this.
+  Thread(const Samples& samples, const FunctionFiles& files) : samples_(samples), files_(files) {}
 
   /// Without the `outer` outermost locations of its stack, unless it has no others.
   void add(const Sample& sample, size_t outer) {
@@ -108,13 +106,12 @@ class Thread {
   }
 
   size_t function_of(const Location& location, const Frame& frame) {
-    const std::pair key(location.executable, frame.function);
-    const auto [found, added] = known_functions_.try_emplace(key, functions_.length());
+    const std::string& file = files_.of(location, frame);
+    const auto [found, added] =
+        known_functions_.try_emplace({location.executable, frame.function, file}, functions_.length());
     if (!added) return found->second;
-    const auto known = files_.find(key);
-    const Json file = known == files_.end() ? Json() : Json(text(known->second));
-    functions_.add(
-        {text(frame.function), false, false, resource_of(location.executable), file, nullptr, nullptr});
+    functions_.add({text(frame.function), false, false, resource_of(location.executable),
+                    file.empty() ? Json() : Json(text(file)), nullptr, nullptr});
     return found->second;
   }
 
@@ -136,7 +133,7 @@ class Thread {
   static Json or_null(int64_t stack) { return stack == kNone ? Json() : Json(stack); }
 
   const Samples& samples_;
-  std::map<std::pair<uint32_t, std::string>, std::string> files_;  ///< by function: not every frame knows it
+  const FunctionFiles& files_;
   Json strings_ = Json::array();
   Table rows_{"stack", "time", "weight"};
   Table stacks_{"frame", "category", "subcategory", "prefix"};
@@ -146,7 +143,7 @@ class Thread {
   Table resources_{"lib", "name", "host", "type"};
   std::map<std::string, size_t> known_strings_;
   std::map<uint32_t, size_t> known_resources_;
-  std::map<std::pair<uint32_t, std::string>, size_t> known_functions_;
+  std::map<std::tuple<uint32_t, std::string, std::string>, size_t> known_functions_;  ///< with their files
   std::map<std::tuple<size_t, uint32_t, size_t>, size_t> known_frames_;
   std::map<std::pair<int64_t, size_t>, int64_t> known_stacks_;
 };
@@ -184,15 +181,15 @@ Json meta(const Profile& profile, const std::string& name) {
           {"markerSchema", Json::array()}};
 }
 
-Json one_thread(const Samples& samples, const std::string& name) {
-  Thread thread(samples);
+Json one_thread(const Samples& samples, const FunctionFiles& files, const std::string& name) {
+  Thread thread(samples, files);
   for (const Sample& sample : samples.samples) thread.add(sample, 0);
   return Json::array({thread.take({name, name})});
 }
 
 /// A process for each program or control group, with a thread for each that is known of it. Ticks without a
 /// scope have a process of their own, by their name.
-Json threads_of_scopes(const Samples& samples) {
+Json threads_of_scopes(const Samples& samples, const FunctionFiles& files) {
   std::map<uint32_t, size_t> known;  // by the scope's location
   std::vector<Thread> threads;
   std::vector<Thread::Identity> identities;
@@ -202,7 +199,7 @@ Json threads_of_scopes(const Samples& samples) {
     if (added) {
       const std::vector<Frame>& scope = samples.locations[sample.stack.back()].frames;
       const auto [process, first] = processes.try_emplace(scope.back().function, processes.size() + 1);
-      threads.emplace_back(samples);
+      threads.emplace_back(samples, files);
       identities.push_back({process->first, scope.front().function, process->second, threads.size(), first});
     }
     threads[found->second].add(sample, 1);
@@ -216,11 +213,12 @@ Json threads_of_scopes(const Samples& samples) {
 
 std::string firefox_export(const Profile& profile, const Samples& samples) {
   const std::string name = valid_utf8(program_name(profile));
-  const Json json = {
-      {"meta", meta(profile, name)},
-      {"libs", libraries(profile, samples)},
-      {"pages", Json::array()},
-      {"threads", samples.with_callers ? threads_of_scopes(samples) : one_thread(samples, name)}};
+  const FunctionFiles files(samples);
+  const Json json = {{"meta", meta(profile, name)},
+                     {"libs", libraries(profile, samples)},
+                     {"pages", Json::array()},
+                     {"threads", samples.with_callers ? threads_of_scopes(samples, files)
+                                                      : one_thread(samples, files, name)}};
   return json.dump(-1) + "\n";
 }
 

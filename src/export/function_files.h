@@ -1,0 +1,24 @@
+// The file of each function: where it is declared, and not that of the line in it that ran, which may be of a
+// header or a grammar. Formats that name a file for a function divide it otherwise.
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+
+#include "export/samples.h"
+
+namespace pctally {
+
+class FunctionFiles {
+ public:
+  explicit FunctionFiles(const Samples& samples);
+
+  /// Of one of the location's frames; empty: unknown. Where its line does not say where it is declared, the
+  /// other places of an executable's function of that name do, or else the file that most of them are in.
+  [[nodiscard]] const std::string& of(const Location& location, const Frame& frame) const;
+
+ private:
+  std::map<std::pair<uint32_t, std::string>, std::string> files_;  ///< by executable and function
+};
+
+}  // namespace pctally
