@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "export/formats.h"
+#include "export/function_files.h"
 #include "report/print/escape.h"
 
 namespace pctally {
@@ -36,16 +37,17 @@ std::vector<std::string> object_names(const Profile& profile, const Samples& sam
   return names;
 }
 
-/// A tick is of the line that was executed, in the function that holds it; a line of another file
-/// was inlined there.
+/// A tick is of the line that was executed, in the function that holds it. A line of another file was inlined
+/// or included there.
 Costs costs_of(const Profile& profile, const Samples& samples) {
   const std::vector<std::string> objects = object_names(profile, samples);
+  const FunctionFiles files(samples);
   Costs functions;
   for (const Sample& sample : samples.samples) {
     const Location& place = samples.place_of(sample);
     const Frame &outer = place.frames.back(), &inner = place.frames.front();
     std::string object = place.executable == Location::kNowhere ? "" : objects[place.executable];
-    functions[{object, outer.file, outer.function}]
+    functions[{object, files.of(place, outer), outer.function}]
              [{inner.file, inner.line, place.is_placed ? place.address : 0}] += sample.ticks;
   }
   return functions;

@@ -11,6 +11,8 @@
 namespace pctally {
 namespace {
 
+using ::testing::HasSubstr;
+
 constexpr uint32_t kDeclared = 3;  ///< the line where a function is
 
 Profile profile_of(const char* path) {
@@ -53,6 +55,12 @@ TEST(FunctionFiles, AreThoseOfMostPlacesWhereNoneSaysMore) {
   Samples samples = parser();
   for (Location& location : samples.locations) location.frames[0].start_line = 0;
   EXPECT_EQ(FunctionFiles(samples).of(samples.locations[3], samples.locations[3].frames[0]), "gram.y");
+}
+
+TEST(Callgrind, HasAFunctionOfSeveralFilesOnce) {
+  const std::string text = callgrind_export(profile_of("/bin/prog"), parser());
+  EXPECT_THAT(text, HasSubstr("\nob=/bin/prog\nfl=parse.c\nfn=parse\nfi=???\n0x30 0 2\n"
+                              "fi=gram.y\n0x10 12 53\n0x14 13 1\nfe=parse.c\n0x20 4 45\n\ntotals: 101\n"));
 }
 
 /// Functions as "name file".
