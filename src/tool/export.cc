@@ -10,6 +10,7 @@
 
 #include "base/base_name.h"
 #include "export/formats.h"
+#include "object/kernel/kernel_symbol_epoch.h"
 #include "object/symbolizer.h"
 #include "report/print/figures.h"
 #include "report/warnings.h"
@@ -196,16 +197,30 @@ Result<std::string> write(const Profile& profile, const Format& format, const Ar
   return markdown_export(profile, report, name_style_of(arguments.names.empty() ? "short" : arguments.names));
 }
 
-/// perf looks names up in files, and code made at run time has none.
-void warn_of_nameless_code(const Profile& profile) {
+/// Of all ticks, those in some executables.
+template <class IsOne>
+double share_of_ticks(const Profile& profile, IsOne&& is_one) {
   uint64_t ticks = 0;
   for (const WeightedPosition& position : profile.positions)
-    if (profile.executables[position.executable].kind == ExecutableKind::kPrivate) ticks += position.ticks;
-  const double share =
-      static_cast<double>(ticks) / static_cast<double>(std::max<uint64_t>(1, profile.ledger.ticks()));
-  if (share < kWorthAWord) return;
-  warn("perf cannot name {:.1f} % of the ticks: JIT code; --format pprof, folded and firefox have its names",
-       100 * share);
+    if (is_one(profile.executables[position.executable])) ticks += position.ticks;
+  return static_cast<double>(ticks) / static_cast<double>(std::max<uint64_t>(1, profile.ledger.ticks()));
+}
+
+/// perf looks names up in files, and code made at run time has none. Names of the kernel's addresses are
+/// those of the kernel that runs where perf is started.
+void warn_of_names_that_perf_lacks(const Profile& profile) {
+  const double jit =
+      share_of_ticks(profile, [](const Executable& code) { return code.kind == ExecutableKind::kPrivate; });
+  if (jit >= kWorthAWord)
+    warn(
+        "perf cannot name {:.1f} % of the ticks: JIT code; --format pprof, folded and firefox have its names",
+        100 * jit);
+  const double kernel = share_of_ticks(profile, [&](const Executable& code) {
+    return code.kind == ExecutableKind::kKernel && !is_this_boot(identity_of(profile, code).boot_id);
+  });
+  if (kernel >= kWorthAWord)
+    warn("perf misnames {:.1f} % of the ticks: kernel code of another boot; --format pprof has its names",
+         100 * kernel);
 }
 
 /// Formats of other tools have no place for it.
@@ -239,7 +254,7 @@ int run_export(int argc, char** argv) {
   }
   tell_debuginfod_failure();
   warn_of_what_is_missing(*profile);
-  if (arguments.format == "perf") warn_of_nameless_code(*profile);
+  if (arguments.format == "perf") warn_of_names_that_perf_lacks(*profile);
   const int code = arguments.output.empty() ? write_out(*bytes) : write_file(arguments.output, *bytes);
   return exit_code_of(*profile, code);
 }

@@ -161,6 +161,22 @@ class Export(unittest.TestCase):
         report = p.report(profile)
         self.assertEqual(report["ticks"] - report["lost"], sum(int(re.search(r": +(\d+) page-faults:", s[0])[1]) for s in samples))
 
+    def test_perf_says_that_kernel_code_of_another_boot_gets_wrong_names(self):
+        path, other, out = (os.path.join(self.directory, "kernel." + end) for end in ("pct", "other.pct", "perf"))
+        p.record(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=10000"], path=path)
+        share = sum(row["ticks"] for row in p.report(path)["rows"] if row["object"] == "[kernel]") / max(1, p.report(path)["ticks"])
+        if share < 0.02:
+            self.skipTest("kernel code is not visible here")
+        with open(path, "rb") as file, open("/proc/sys/kernel/random/boot_id") as boot:
+            data, boot_id = file.read(), bytes.fromhex(boot.read().strip().replace("-", ""))
+        self.assertIn(boot_id, data)
+        with open(other, "wb") as file:
+            file.write(data.replace(boot_id, bytes(range(16))))
+        for profile, line in ((path, ""), (other, f"pctally: warning: perf misnames {100 * share:.1f} % of the ticks: kernel code of another boot; "
+                                                  "--format pprof has its names\n")):
+            done = subprocess.run([p.PCTALLY, "export", "--format", "perf", "-o", out, profile], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, line))
+
     def test_functions_of_one_name_stay_apart(self):
         """Static functions of two files: folded has a name for each that the report has a row for."""
         directory = tempfile.mkdtemp(dir=self.directory)
