@@ -68,10 +68,12 @@ bool is_perf_map(const char* path) {
   return digits > 0 && strcmp(name + 6 + digits, ".map") == 0;
 }
 
+/// What has the name of a perf map is one by nothing else: a link of that name is not followed.
 UniqueFd open_checked(const char* path) {
   struct stat status;
-  auto fd = open_regular_file(path, &status);
-  if (fd && (is_perf_map(path) || is_executable(fd->get()) || is_jit_dump(fd->get()))) return std::move(*fd);
+  const bool by_name = is_perf_map(path);
+  auto fd = open_regular_file(path, &status, by_name ? O_NOFOLLOW : 0);
+  if (fd && (by_name || is_executable(fd->get()) || is_jit_dump(fd->get()))) return std::move(*fd);
   errno = fd ? ENOEXEC : fd.error().code;
   return {};
 }

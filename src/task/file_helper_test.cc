@@ -63,6 +63,8 @@ TEST_F(FileHelperTest, OpensExecutablesAndNamesOfJitsOnly) {
   const std::string head = std::string("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16);
   EXPECT_EQ(error_of(write("shared", head + std::string("\3\0", 2))), 0);
   EXPECT_EQ(error_of(write("core", head + std::string("\4\0", 2))), ENOEXEC);
+  EXPECT_EQ(symlink("/etc/passwd", (directory_ + "/perf-2.map").c_str()), 0);
+  EXPECT_EQ(error_of(directory_ + "/perf-2.map"), ENOTSUP) << "a link has any name";
   ASSERT_EQ(mkfifo((directory_ + "/perf-1.map").c_str(), 0600), 0);
   EXPECT_EQ(error_of(directory_ + "/perf-1.map"), ENOTSUP);
 }
