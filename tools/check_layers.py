@@ -37,7 +37,7 @@ ALLOWED = {
     "perf": {"process", "histfile", "tick", "base/file", "base"},
     "bpf": {"perf", "process", "histfile", "tick/unwind", "tick", "base/file", "base"},
     "path": {"process", "histfile", "tick/unwind", "tick", "base/file", "base"},
-    "task": {"perf", "path", "process", "histfile", "tick", "base/file", "base"},
+    "task": {"perf", "path", "process", "histfile", "tick/unwind", "tick", "base/file", "base"},
     "recorder/engine": {"task", "perf", "bpf", "path", "clock", "process", "histfile", "tick", "base"},
     "recorder": {"recorder/engine", "perf", "fault", "histfile", "base/file", "base"},
     # analysis: runs later, anywhere

@@ -1,17 +1,13 @@
 #include "path/object_frames.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string>
 
-#include "base/device_number.h"
-#include "base/file/process_root.h"
-#include "base/file/read_all.h"
+#include "base/file/stat_at_once.h"
 #include "base/vdso_path.h"
 #include "path/frame_table.h"
 #include "process/build_id.h"
@@ -44,22 +40,25 @@ UnwindRule go_rule(const GoTable& table, uint64_t number, int32_t bytes) {
 
 }  // namespace
 
-std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity, bool keep_open, int held) {
+std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity, bool keep_open, int held,
+                                                 FileReader* files) {
   auto frames = std::make_unique<ObjectFrames>();
-  frames->read(identity, keep_open, held);
+  frames->read(identity, keep_open, held, files);
   return frames;
 }
 
-void ObjectFrames::read(const ObjectIdentity& identity, bool keep_open, int held) {
+void ObjectFrames::read(const ObjectIdentity& identity, bool keep_open, int held, FileReader* files) {
+  static FileReader plain;
+  files_ = files != nullptr ? files : &plain;
   drop();
   loads_.clear();
   const bool is_vdso = identity.kind == ObjectKind::kVdso && identity.path != kVdso32Path,
              is_file = identity.kind == ObjectKind::kFile;
-  const bool opened = is_vdso ? open_vdso() : is_file && (fd_.valid() || open_file(identity, held));
+  const bool opened = is_vdso ? open_vdso() : is_file && (fd_ >= 0 || open_file(identity, held));
   const bool has_segments = opened && read_segments();
   if (!has_segments || !read_tables()) sections_ = {};
   if (has_segments) read_go_table();
-  if (!keep_open) fd_.reset();
+  if (!keep_open && opened_.valid()) close_file();
   dropped_ = false;
 }
 
@@ -70,28 +69,41 @@ void ObjectFrames::drop() noexcept {
   for (Bytes* bytes : {&header_, &frames_, &go_bytes_}) Bytes().swap(*bytes);
 }
 
-/// Something else may lie at the path by now, such as a device. Only a regular file is opened.
+void ObjectFrames::close_file() {
+  fd_ = -1;
+  opened_.reset();
+}
+
+/// Something else may lie at the path by now, such as a device. Only a regular file is opened. What is held
+/// is read as it is, without a descriptor of our own: closing that asks some file systems.
 bool ObjectFrames::open_file(const ObjectIdentity& identity, int held) {
   const std::string path(identity.path);
   if (path.empty() || path[0] != '/') return false;
-  fd_.reset(held < 0 ? -1 : fcntl(held, F_DUPFD_CLOEXEC, 0));
-  if (fd_.valid() && is_file_of(fd_.get(), identity)) return true;
-  struct stat status;
-  auto opened = open_regular_file(path.c_str(), &status);
-  fd_.reset();
-  if (opened) fd_ = std::move(*opened);
-  return fd_.valid() && is_file_of(fd_.get(), identity);
+  const bool is_held = held >= 0 && is_file_of(held, identity, *files_);
+  if (!is_held) opened_ = files_->open(path);
+  fd_ = is_held ? held : opened_.get();
+  if (is_held || (opened_.valid() && is_file_of(fd_, identity, *files_))) return true;
+  close_file();
+  return false;
 }
 
-bool ObjectFrames::is_file_of(int fd, const ObjectIdentity& identity) {
-  struct stat status;
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+bool ObjectFrames::is_file_of(int fd, const ObjectIdentity& identity, FileReader& files) {
+  struct statx status;
+  if (!stat_at_once(fd, "", &status) || !S_ISREG(status.stx_mode)) return false;
   char byte;
-  if (pread(fd, &byte, 1, 0) < 0) return false;  // it was opened as a place alone
+  if (files.read(fd, 0, &byte, 1) < 0) return false;  // it was opened as a place alone
+  struct File {
+    FileReader& files;
+    int fd;
+  } file{files, fd};
+  const auto read = [](void* of, uint64_t offset, void* to, size_t bytes) {
+    const auto* asked = static_cast<const File*>(of);
+    return asked->files.read(asked->fd, offset, to, bytes);
+  };
   uint8_t id[kBuildIdBytes];
-  const uint32_t bytes = read_build_id(fd, id);
+  const uint32_t bytes = read_build_id(read, &file, id);
   if (bytes == 0 || identity.build_id_bytes == 0)
-    return status.st_ino == identity.inode && device_number(status.st_dev) == identity.device;
+    return status.stx_ino == identity.inode && device_number(status) == identity.device;
   return bytes == identity.build_id_bytes && memcmp(id, identity.build_id, bytes) == 0;
 }
 
@@ -108,12 +120,12 @@ bool ObjectFrames::open_vdso() {
 }
 
 bool ObjectFrames::read_at(uint64_t offset, void* to, size_t bytes) const noexcept {
-  if (!fd_.valid()) {
+  if (fd_ < 0) {
     if (offset > image_.size() || bytes > image_.size() - offset) return false;
     memcpy(to, image_.data() + offset, bytes);
     return true;
   }
-  return read_all_at(fd_.get(), offset, to, bytes) == static_cast<ssize_t>(bytes);
+  return files_->read(fd_, offset, to, bytes) == static_cast<ssize_t>(bytes);
 }
 
 bool ObjectFrames::read_segments() {

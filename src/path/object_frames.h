@@ -14,6 +14,7 @@
 #include "base/file/go_table.h"
 #include "base/unique_fd.h"
 #include "histfile/histogram.h"
+#include "path/file_reader.h"
 #include "tick/unwind/call_instruction.h"
 #include "tick/unwind/cfi.h"
 
@@ -22,17 +23,18 @@ namespace pctally {
 class ObjectFrames {
  public:
   static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity, bool keep_open = true,
-                                            int held = -1);
+                                            int held = -1, FileReader* files = nullptr);
 
   /// Opens the file of `identity`, or reads this process's vdso. Without tables (there are none, the file is
   /// gone or another one) find() finds nothing. `keep_open`: keeps a descriptor, for returns_to().
-  /// `held`: a descriptor of the file, for where its path does not lead to it; -1: none. Also reads what
-  /// drop() has given up.
-  void read(const ObjectIdentity& identity, bool keep_open, int held);
+  /// `held`: a descriptor of the file that outlives this, for where its path does not lead to it; -1: none.
+  /// `files`: opens and reads, and outlives this; null: this does so itself. Also reads what drop() has given
+  /// up.
+  void read(const ObjectIdentity& identity, bool keep_open, int held, FileReader* files = nullptr);
 
   /// Whether that is open for reading. By its build id, or, where one of the two has none that is known, by
   /// its inode.
-  static bool is_file_of(int fd, const ObjectIdentity& identity);
+  static bool is_file_of(int fd, const ObjectIdentity& identity, FileReader& files);
 
   /// Gives up the tables, for their memory.
   void drop() noexcept;
@@ -64,6 +66,7 @@ class ObjectFrames {
   class RowMaker;
 
   bool open_file(const ObjectIdentity& identity, int held);
+  void close_file();
   bool open_vdso();
   bool read_segments();
   bool read_tables();
@@ -84,7 +87,9 @@ class ObjectFrames {
   [[nodiscard]] bool to_position(uint64_t address, uint64_t* position) const noexcept;
 
   bool dropped_ = true;
-  UniqueFd fd_;
+  FileReader* files_ = nullptr;
+  UniqueFd opened_;
+  int fd_ = -1;  ///< that, or the one that is held
   Bytes image_;  ///< of the vdso
   std::vector<Elf64_Phdr> loads_;
   uint64_t header_address_ = 0, header_bytes_ = 0;

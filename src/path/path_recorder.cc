@@ -2,8 +2,8 @@
 
 namespace pctally {
 
-PathRecorder::PathRecorder(ProfileFile* file, bool unwind) : counter_(file) {
-  if (unwind) unwinder_.emplace();
+PathRecorder::PathRecorder(ProfileFile* file, bool unwind, FileReader* files) : counter_(file) {
+  if (unwind) unwinder_.emplace(Unwinder::kMostTableBytes, files);
 }
 
 void PathRecorder::count(uint32_t scope, CodeSpace& code, const StackSample& stack, const TickPlace& place,

@@ -17,8 +17,9 @@ struct TickPlace {
 
 class PathRecorder {
  public:
-  /// `unwind`: false counts the place of each tick alone. REQUIRES: `file` has call paths, and outlives this.
-  explicit PathRecorder(ProfileFile* file, bool unwind = true);
+  /// `unwind`: false counts the place of each tick alone. `files`: as Unwinder's. REQUIRES: `file` has call
+  /// paths, and outlives this.
+  explicit PathRecorder(ProfileFile* file, bool unwind = true, FileReader* files = nullptr);
 
   /// Says which file a segment belongs to. What is not said has no unwind tables. `held`: as Unwinder's.
   void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object, int held = -1) {

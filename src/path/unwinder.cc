@@ -106,7 +106,8 @@ void Unwinder::add_segment(uint32_t segment, uint64_t start, const ObjectIdentit
 }
 
 /// The table has 512 KiB. The kernel clears a page of it when it is used first, and a short run uses few.
-Unwinder::Unwinder(uint64_t most_table_bytes) : most_table_bytes_(most_table_bytes) {
+Unwinder::Unwinder(uint64_t most_table_bytes, FileReader* files)
+    : most_table_bytes_(most_table_bytes), files_(files) {
   if (!known_.resize(kMostKnown)) throw std::bad_alloc();
 }
 
@@ -125,7 +126,7 @@ const ObjectFrames* Unwinder::frames_of(uint32_t segment) {
 
 void Unwinder::read_tables(Object* object) {
   ++object->reads;
-  object->frames->read(object->identity, object->keep_open, object->held);
+  object->frames->read(object->identity, object->keep_open, object->held, files_);
   table_bytes_ += object->frames->bytes();
   if (table_bytes_ > most_table_bytes_) drop_all_but(*object);
 }
@@ -171,15 +172,13 @@ ReturnsTo Unwinder::returns_to(const CodeAddress& address) {
 }
 
 /// Asked once for each place: a process writes such code once.
-bool Unwinder::reads_as(CodeSpace* code, const CodeAddress& place, uint64_t address,
-                        std::span<const unsigned char> expected) {
+bool Unwinder::has_trampoline(CodeSpace* code, const CodeAddress& place, uint64_t address) {
   const uint64_t key = PathPlace::code(place.segment, place.index);
-  if (auto found = read_as_.find(key); found != read_as_.end()) return found->second;
-  unsigned char bytes[kTrampolineBytes];
-  const std::span<unsigned char> there(bytes, expected.size());
-  if (!code->read(address, there)) return false;
-  if (read_as_.size() >= kMostReturns) read_as_.clear();
-  return read_as_[key] = std::equal(there.begin(), there.end(), expected.begin());
+  if (auto found = trampolines_.find(key); found != trampolines_.end()) return found->second;
+  const std::optional<bool> known = code->has_trampoline(address);
+  if (!known) return false;
+  if (trampolines_.size() >= kMostReturns) trampolines_.clear();
+  return trampolines_[key] = *known;
 }
 
 /// The code of a process, for the walk.
@@ -197,8 +196,8 @@ class Unwinder::Walk {
   }
   /// The frame found last is that of the byte before.
   ReturnsTo returns_to(uint64_t) { return unwinder_->returns_to({address_.segment, address_.index + 1}); }
-  bool reads_as(uint64_t address, const unsigned char (&expected)[kTrampolineBytes]) {
-    return unwinder_->reads_as(code_, address_, address, expected);
+  bool reads_as(uint64_t address, const unsigned char (&)[kTrampolineBytes]) {
+    return unwinder_->has_trampoline(code_, address_, address);
   }
   static bool find_stub(uint64_t, UnwindRule*) { return false; }  // no stacks come from aarch64
   bool add() {

@@ -1,6 +1,7 @@
 // From registers and a copy of a stack to the call path of one tick. Runs in the recorder.
 // The walk itself is tick/unwind/stack_walk.h.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -56,8 +57,8 @@ class CodeSpace {
   virtual bool find(uint64_t address, CodeAddress* found) = 0;
   /// Another number whenever something else may be mapped, in any process; 0: it is not known.
   virtual uint64_t version() { return 0; }
-  /// Bytes of code that a process wrote itself; false if they cannot be read.
-  virtual bool read(uint64_t /*address*/, std::span<unsigned char> /*bytes*/) { return false; }
+  /// Whether kTrampoline is there, which a process wrote itself; nothing: it cannot be read.
+  virtual std::optional<bool> has_trampoline(uint64_t /*address*/) { return std::nullopt; }
 };
 
 /// Innermost first.
@@ -75,7 +76,8 @@ class Unwinder {
 
   /// `most_table_bytes`: of all tables in memory at a time. Those not used for longest are given up first,
   /// and read again when they are needed.
-  explicit Unwinder(uint64_t most_table_bytes = kMostTableBytes);
+  /// `files`: opens and reads the files, and outlives this; null: this does so itself.
+  explicit Unwinder(uint64_t most_table_bytes = kMostTableBytes, FileReader* files = nullptr);
 
   /// Says which file a segment belongs to. What is not said has no tables.
   /// `held`: a descriptor of the file that outlives this, for where its path does not lead to it; -1: none.
@@ -116,18 +118,18 @@ class Unwinder {
   void drop_all_but(const Object& used);
   const Known& rule_at(const CodeAddress& address);
   ReturnsTo returns_to(const CodeAddress& address);
-  bool reads_as(CodeSpace* code, const CodeAddress& place, uint64_t address,
-                std::span<const unsigned char> expected);
+  bool has_trampoline(CodeSpace* code, const CodeAddress& place, uint64_t address);
 
   std::unordered_map<uint32_t, Segment> segments_;
   std::vector<std::unique_ptr<Object>> objects_;
   std::unordered_map<std::string, size_t> by_identity_;
   size_t opened_ = 0;
   uint64_t most_table_bytes_, table_bytes_ = 0;
+  FileReader* files_;
   uint64_t uses_ = 0;
   MappedArray<Known> known_;
   std::unordered_map<uint64_t, ReturnsTo> returns_;
-  std::unordered_map<uint64_t, bool> read_as_;
+  std::unordered_map<uint64_t, bool> trampolines_;
 };
 
 }  // namespace pctally

@@ -144,7 +144,9 @@ bool ProcMaps::next(size_t* position, ExecutableMapping* mapping) noexcept {
     mapping->object.device = fields.device;
     mapping->object.inode = fields.inode;
     if (mapping->object.kind == ObjectKind::kVdso) mapping->object.path = vdso_path(mapping->end);
-    if (mapping->object.kind == ObjectKind::kFile) read_build_id(mapping);
+    const bool has_header = mapping->object.kind == ObjectKind::kFile && header_inode_ == fields.inode;
+    mapping->header = has_header ? header_address_ : 0;
+    if (has_header && build_ids_ == BuildIds::kRead) read_build_id(mapping);
     if (pid_ == 0) stamp_file(&mapping->object);
     return true;
   }
@@ -167,15 +169,15 @@ bool is_anonymous(std::string_view path) noexcept {
 /// From the notes of the object as it is in memory: the file may have been replaced since.
 /// Its segments lie elsewhere there than in the file: what follows the first page is not looked for.
 void ProcMaps::read_build_id(ExecutableMapping* mapping) noexcept {
-  if (header_inode_ != mapping->object.inode) return;
   struct Header {
     ProcMaps* maps;
+    uint64_t address;
     bool read;
-  } header{this, false};
+  } header{this, mapping->header, false};
   const auto read = [](void* of, uint64_t offset, void* to, size_t bytes) {
     auto* asked = static_cast<Header*>(of);
     if (offset != 0) return ssize_t{-1};
-    const ssize_t got = asked->maps->read_memory(asked->maps->header_address_, to, bytes);
+    const ssize_t got = asked->maps->read_memory(asked->address, to, bytes);
     asked->read = got > 0;
     return got;
   };

@@ -28,6 +28,7 @@ struct ExecutableMapping {
   uint64_t end = 0;  ///< first byte after it
   uint64_t file_offset = 0;
   ObjectIdentity object;
+  uint64_t header = 0;  ///< where the object's first bytes lie in memory; 0: that is not known
   uint8_t build_id[kBuildIdBytes] = {};
   bool header_read = false;  ///< the object's first bytes were read in memory: it has no other build id
 };
@@ -35,10 +36,16 @@ struct ExecutableMapping {
 /// Reads one process's mappings, as often as asked. Not for signal handlers. No heap.
 class ProcMaps {
  public:
+  /// Whether build ids are read, in the process's memory. A page that is not there comes from the file, and
+  /// its file system may never answer.
+  enum class BuildIds : unsigned char { kRead, kLeaveOut };
+
   /// pid 0: the calling process.
-  explicit ProcMaps(pid_t pid) noexcept : pid_(pid) {}
+  explicit ProcMaps(pid_t pid, BuildIds build_ids = BuildIds::kRead) noexcept
+      : pid_(pid), build_ids_(build_ids) {}
   /// `maps`: /proc/PID/maps, opened by somebody who may.
-  ProcMaps(pid_t pid, UniqueFd maps) noexcept : pid_(pid), given_(std::move(maps)) {}
+  ProcMaps(pid_t pid, UniqueFd maps, BuildIds build_ids = BuildIds::kRead) noexcept
+      : pid_(pid), build_ids_(build_ids), given_(std::move(maps)) {}
 
   /// Calls `visit(const ExecutableMapping&)` for each executable mapping, ascending. False if /proc cannot be
   /// read (the process is gone, or belongs to somebody else).
@@ -60,7 +67,8 @@ class ProcMaps {
   void read_build_id(ExecutableMapping* mapping) noexcept;
   ssize_t read_memory(uint64_t address, void* to, size_t bytes) noexcept;
 
-  pid_t pid_;                    ///< or a thread of it, once its main thread is found to have ended
+  pid_t pid_;  ///< or a thread of it, once its main thread is found to have ended
+  BuildIds build_ids_;
   bool by_this_thread_ = false;  ///< so is the calling process's
   UniqueFd given_;
   MappedArray<char> text_;

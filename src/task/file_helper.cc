@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,10 +22,11 @@
 #include "base/device_number.h"
 #include "base/file/passed_descriptor.h"
 #include "base/file/process_root.h"
+#include "base/file/read_all.h"
+#include "base/file/stat_at_once.h"
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
-#include "process/build_id.h"
-#include "task/stat_at_once.h"
+#include "tick/unwind/stack_walk.h"
 
 namespace pctally {
 namespace {
@@ -32,27 +34,35 @@ namespace {
 constexpr int kPatienceMs = 2000;  ///< a cold disk takes long, and who is lost does not come back
 constexpr int kDeathMs = 200;      ///< for a process that was killed to end
 
-enum Question : int { kView, kFacts, kFile, kPart, kMaps };
+enum Question : int { kView, kFacts, kFile, kPart, kRead, kImages, kTrampolineAt, kMaps };
 
-struct Request {
+}  // namespace
+
+struct FileRequest {
   int question = kView;
   pid_t pid = 0;
   uint64_t offset = 0;
-  char path[PATH_MAX] = {};
+  char rest[PATH_MAX] = {};  ///< a path, or addresses
 };
+
+namespace {
 
 struct Reply {
   int error = 0;
   FileView view{};
   FileFacts facts{};
   uint32_t part_bytes = 0;
-  char part[kElfPartBytes] = {};
+  char part[FileHelper::kBlockBytes];  ///< so many of them are sent
 };
+
+bool is_executable(const Elf64_Ehdr& head) {
+  return memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_type != ET_CORE;
+}
 
 bool is_executable(int fd) {
   Elf64_Ehdr head{};  // the type is at one place in both classes
   if (pread(fd, &head, sizeof head, 0) < static_cast<ssize_t>(offsetof(Elf64_Ehdr, e_machine))) return false;
-  return memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_type != ET_CORE;
+  return is_executable(head);
 }
 
 bool is_jit_dump(int fd) {
@@ -95,24 +105,60 @@ int find_facts(const char* path, FileFacts* facts) {
   return 0;
 }
 
-int read_part(const Request& request, Reply* reply) {
-  const UniqueFd fd = open_checked(request.path);
-  const auto offset = static_cast<off_t>(request.offset);
-  const ssize_t bytes = fd.valid() ? pread(fd.get(), reply->part, sizeof reply->part, offset) : -1;
+int read_at(const UniqueFd& fd, uint64_t offset, size_t most, Reply* reply) {
+  const ssize_t bytes = fd.valid() ? read_all_at(fd.get(), offset, reply->part, most) : -1;
   if (bytes < 0) return errno;
   reply->part_bytes = static_cast<uint32_t>(bytes);
   return 0;
 }
 
-UniqueFd answer(const Request& request, Reply* reply) {
+/// Not by /proc/PID/mem: that keeps the process from mapping anything while a file system does not answer.
+int read_memory(pid_t pid, uint64_t address, void* to, size_t bytes) {
+  iovec here{to, bytes}, there{reinterpret_cast<void*>(address), bytes};
+  const ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
+  if (got < 0) return errno;
+  return static_cast<size_t>(got) == bytes ? 0 : EFAULT;
+}
+
+/// One that cannot be read says nothing of the others, unless none of them can. Their number is the `offset`.
+int read_images(const FileRequest& request, Reply* reply) {
+  uint64_t addresses[FileHelper::kMostImages];
+  memcpy(addresses, request.rest, sizeof addresses);
+  for (size_t i = 0; i < std::min(request.offset, FileHelper::kMostImages); ++i) {
+    char* page = reply->part + reply->part_bytes;
+    Elf64_Ehdr head{};
+    const int error = read_memory(request.pid, addresses[i], page, kElfPartBytes);
+    if (error == EPERM || error == ESRCH) return error;
+    memcpy(&head, page, sizeof head);
+    if (error != 0 || !is_executable(head)) memset(page, 0, kElfPartBytes);
+    reply->part_bytes += kElfPartBytes;
+  }
+  return 0;
+}
+
+/// Nothing else is said of the bytes there.
+int find_trampoline(pid_t pid, uint64_t address) {
+  unsigned char bytes[kTrampolineBytes];
+  const int error = read_memory(pid, address, bytes, sizeof bytes);
+  if (error != 0) return error;
+  return memcmp(bytes, kTrampoline, sizeof bytes) == 0 ? 0 : ENOEXEC;
+}
+
+/// `given`: what came with the question.
+UniqueFd answer(const FileRequest& request, const UniqueFd& given, Reply* reply) {
   UniqueFd fd;
-  if (request.question == kView) reply->error = find_view(request.pid, &reply->view);
-  if (request.question == kFacts) reply->error = find_facts(request.path, &reply->facts);
-  if (request.question == kFile) fd = open_checked(request.path);
-  if (request.question == kPart) reply->error = read_part(request, reply);
-  if (request.question == kMaps)
-    fd.reset(open((directory_of(request.pid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
-  if ((request.question == kFile || request.question == kMaps) && !fd.valid()) reply->error = errno;
+  const int question = request.question;
+  if (question == kView) reply->error = find_view(request.pid, &reply->view);
+  if (question == kFacts) reply->error = find_facts(request.rest, &reply->facts);
+  if (question == kFile) fd = open_checked(request.rest);
+  if (question == kPart)
+    reply->error = read_at(open_checked(request.rest), request.offset, kElfPartBytes, reply);
+  if (question == kRead)
+    reply->error = given.valid() ? read_at(given, request.offset, sizeof reply->part, reply) : EBADF;
+  if (question == kImages) reply->error = read_images(request, reply);
+  if (question == kTrampolineAt) reply->error = find_trampoline(request.pid, request.offset);
+  if (question == kMaps) fd.reset(open((directory_of(request.pid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
+  if ((question == kFile || question == kMaps) && !fd.valid()) reply->error = errno;
   return fd;
 }
 
@@ -139,13 +185,13 @@ void keep_two_rights() noexcept {
   syscall(SYS_close_range, kept + 1, UINT_MAX, 0u);
   keep_two_rights();
   for (;;) {
-    Request request;
-    const ssize_t bytes = recv(socket, &request, sizeof request - 1, 0);
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < static_cast<ssize_t>(offsetof(Request, path))) _exit(0);
+    FileRequest request;
+    UniqueFd given;
+    const ssize_t bytes = receive_with_descriptor(socket, -1, &request, sizeof request - 1, 0, &given);
+    if (bytes < static_cast<ssize_t>(offsetof(FileRequest, rest))) _exit(0);
     Reply reply;
-    const UniqueFd fd = answer(request, &reply);
-    iovec part{&reply, sizeof reply};
+    const UniqueFd fd = answer(request, given, &reply);
+    iovec part{&reply, offsetof(Reply, part) + reply.part_bytes};
     if (send_with_descriptor(socket, &part, 1, fd.get()) < 0) _exit(0);
   }
 }
@@ -178,8 +224,16 @@ Result<FileFacts> read_facts(const std::string& path) {
   return found_or(error, facts);
 }
 
+Result<bool> read_trampoline(pid_t pid, uint64_t address) {
+  const int error = find_trampoline(pid, address);
+  if (error != 0 && error != ENOEXEC) return fail(error, "%s", strerror(error));
+  return error == 0;
+}
+
 struct FileHelper::Answer {
-  Reply reply;
+  FileView view;
+  FileFacts facts;
+  std::string part;
   UniqueFd fd;
 };
 
@@ -213,39 +267,45 @@ void FileHelper::end() noexcept {
   pid_ = -1;
 }
 
-Result<FileHelper::Answer> FileHelper::ask(int question, pid_t pid, std::string_view path, uint64_t offset) {
-  Request request;
-  request.question = question;
-  request.pid = pid;
-  request.offset = offset;
+/// `fd`: goes with it; -1: none.
+Result<FileHelper::Answer> FileHelper::ask(const FileRequest& request, size_t rest_bytes, int fd) {
   if (!runs()) return fail(EPIPE, "nobody opens files");
-  if (path.size() >= sizeof request.path) return fail(ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
-  memcpy(request.path, path.data(), path.size());
   Answer answer;
-  const bool sent =
-      send(socket_.get(), &request, offsetof(Request, path) + path.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
-  const ssize_t bytes = sent ? receive_with_descriptor(socket_.get(), kPatienceMs, &answer.reply,
-                                                       sizeof answer.reply, MSG_DONTWAIT, &answer.fd)
+  Reply reply;
+  constexpr size_t kHead = offsetof(Reply, part);
+  iovec question{const_cast<FileRequest*>(&request), offsetof(FileRequest, rest) + rest_bytes};
+  const bool sent = send_with_descriptor(socket_.get(), &question, 1, fd, MSG_DONTWAIT) > 0;
+  const ssize_t bytes = sent ? receive_with_descriptor(socket_.get(), kPatienceMs, &reply, sizeof reply,
+                                                       MSG_DONTWAIT, &answer.fd)
                              : -1;
-  if (bytes != sizeof answer.reply) {
+  if (bytes < static_cast<ssize_t>(kHead) || static_cast<size_t>(bytes) != kHead + reply.part_bytes) {
     end();
-    return fail(EPIPE, "no answer about %s", request.path);
+    return fail(EPIPE, "the helper does not answer");
   }
-  if (answer.reply.error != 0)
-    return fail(answer.reply.error, "%s: %s", request.path, strerror(answer.reply.error));
+  if (reply.error != 0) return fail(reply.error, "%s", strerror(reply.error));
+  answer.view = reply.view;
+  answer.facts = reply.facts;
+  answer.part.assign(reply.part, reply.part_bytes);
   return answer;
+}
+
+Result<FileHelper::Answer> FileHelper::ask(int question, pid_t pid, std::string_view path, uint64_t offset) {
+  FileRequest request{question, pid, offset};
+  if (path.size() >= sizeof request.rest) return fail(ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
+  memcpy(request.rest, path.data(), path.size());
+  return ask(request, path.size());
 }
 
 Result<FileView> FileHelper::view_of(pid_t pid) {
   const auto answer = ask(kView, pid, {});
   if (!answer) return std::unexpected(answer.error());
-  return answer->reply.view;
+  return answer->view;
 }
 
 Result<FileFacts> FileHelper::facts_of(std::string_view path) {
   const auto answer = ask(kFacts, 0, path);
   if (!answer) return std::unexpected(answer.error());
-  return answer->reply.facts;
+  return answer->facts;
 }
 
 Result<UniqueFd> FileHelper::open_file(std::string_view path) {
@@ -257,7 +317,28 @@ Result<UniqueFd> FileHelper::open_file(std::string_view path) {
 Result<std::string> FileHelper::read_part(std::string_view path, uint64_t offset) {
   const auto answer = ask(kPart, 0, path, offset);
   if (!answer) return std::unexpected(answer.error());
-  return std::string(answer->reply.part, std::min<size_t>(answer->reply.part_bytes, kElfPartBytes));
+  return std::move(answer->part);
+}
+
+Result<std::string> FileHelper::read_file(int fd, uint64_t offset) {
+  auto answer = ask(FileRequest{kRead, 0, offset}, 0, fd);
+  if (!answer) return std::unexpected(answer.error());
+  return std::move(answer->part);
+}
+
+Result<std::string> FileHelper::read_images(pid_t pid, std::span<const uint64_t> addresses) {
+  FileRequest request{kImages, pid, addresses.size()};
+  memcpy(request.rest, addresses.data(), addresses.size_bytes());
+  auto answer = ask(request, addresses.size_bytes());
+  if (!answer) return std::unexpected(answer.error());
+  answer->part.resize(addresses.size() * kElfPartBytes);
+  return std::move(answer->part);
+}
+
+Result<bool> FileHelper::has_trampoline(pid_t pid, uint64_t address) {
+  const auto answer = ask(kTrampolineAt, pid, {}, address);
+  if (!answer && answer.error().code != ENOEXEC) return std::unexpected(answer.error());
+  return answer.has_value();
 }
 
 Result<UniqueFd> FileHelper::open_maps(pid_t pid) {

@@ -1,19 +1,22 @@
-// A helper process that opens other processes' files for the recorder. The recorder may have dropped that
-// right, and must not block on a hung file system.
+// A helper process that opens other processes' files for the recorder, and reads what may hang whoever reads
+// it: files, and memory of processes, which may be that of a file. The recorder may have dropped those
+// rights, and must not block on a hung file system.
 //
 // It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may keep
-// none. It parses nothing and answers five questions. A recorder that was taken over gets from it
-// executables (ELF, no core dumps), perf maps, jitdumps, and what processes have mapped; nothing of it can be
-// written. A recorder that gets no answer within two seconds does without it from then on.
+// none. It parses nothing and answers eight questions. A recorder that was taken over gets from it
+// executables (ELF, no core dumps; in memory their first page), perf maps, jitdumps, and what processes have
+// mapped; nothing of it can be written. A recorder that gets no answer within two seconds does without it
+// from then on.
 #pragma once
 #include <sys/types.h>
 
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "process/build_id.h"
 
 namespace pctally {
 
@@ -33,10 +36,14 @@ struct FileFacts {
   uint64_t changed_unix_ns = 0;
 };
 
+struct FileRequest;
+
 /// By our own right. pid 0: our own.
 Result<FileView> read_view(pid_t pid);
 /// A path below "/proc/N/root" is looked up in that root: its links do not lead out of it.
 Result<FileFacts> read_facts(const std::string& path);
+/// Whether a process's memory has kTrampoline at `address`. May wait for a file system.
+Result<bool> read_trampoline(pid_t pid, uint64_t address);
 
 /// Not thread-safe. Errors are those of open(2) and stat(2), EPIPE if it is lost.
 class FileHelper {
@@ -64,11 +71,23 @@ class FileHelper {
   /// The bytes of an executable at `offset`, at most kElfPartBytes.
   Result<std::string> read_part(std::string_view path, uint64_t offset);
 
+  /// At most kBlockBytes of an open file at `offset`.
+  static constexpr size_t kBlockBytes = 64 << 10;
+  Result<std::string> read_file(int fd, uint64_t offset);
+
+  /// The first kElfPartBytes of executables, from where they lie in a process's memory; zeros for what else
+  /// is there. REQUIRES: at most kMostImages addresses.
+  static constexpr size_t kMostImages = kBlockBytes / kElfPartBytes;
+  Result<std::string> read_images(pid_t pid, std::span<const uint64_t> addresses);
+
+  Result<bool> has_trampoline(pid_t pid, uint64_t address);
+
   /// /proc/PID/maps, to be read.
   Result<UniqueFd> open_maps(pid_t pid);
 
  private:
   struct Answer;
+  Result<Answer> ask(const FileRequest& request, size_t rest_bytes, int fd = -1);
   Result<Answer> ask(int question, pid_t pid, std::string_view path, uint64_t offset = 0);
 
   bool kill_it() noexcept;

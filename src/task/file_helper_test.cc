@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 
 #include "perf/process_tree.h"
 #include "process/build_id.h"
+#include "tick/unwind/stack_walk.h"
 
 namespace pctally {
 namespace {
@@ -105,6 +107,31 @@ TEST_F(FileHelperTest, OneThatEndedLongAgoIsNotKilledByItsNumber) {
   kill(other, SIGTERM);
   EXPECT_EQ(waitpid(other, &status, 0), other);
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
+}
+
+TEST_F(FileHelperTest, ReadsAnOpenFile) {
+  const std::string text = std::string(FileHelper::kBlockBytes, 'a') + "b";
+  const UniqueFd fd(open(write("any", text).c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(helper_.read_file(fd.get(), 0).value(), text.substr(0, FileHelper::kBlockBytes));
+  EXPECT_EQ(helper_.read_file(fd.get(), FileHelper::kBlockBytes).value(), "b");
+  EXPECT_EQ(helper_.read_file(-1, 0).error().code, EBADF);
+}
+
+// Of memory it says the first page of executables, and whether those bytes are there that the unwinder knows.
+TEST_F(FileHelperTest, ReadsOfMemoryNothingButExecutables) {
+  alignas(4096) static char page[2 * kElfPartBytes] = "a secret";
+  memcpy(page + 100, kTrampoline, sizeof kTrampoline);
+  const uint64_t image = getauxval(AT_SYSINFO_EHDR), secret = reinterpret_cast<uintptr_t>(page);
+  const uint64_t addresses[] = {secret, image, 0, secret + kElfPartBytes};
+  std::string expected(std::size(addresses) * kElfPartBytes, '\0');
+  memcpy(expected.data() + kElfPartBytes, reinterpret_cast<const void*>(image), kElfPartBytes);
+  auto images = helper_.read_images(getpid(), addresses);
+  if (!images && images.error().code == EPERM) GTEST_SKIP() << "may not read its parent's memory (Yama)";
+  ASSERT_TRUE(images) << images.error().text;
+  EXPECT_EQ(*images, expected);
+  EXPECT_EQ(helper_.has_trampoline(getpid(), secret + 100).value(), true);
+  EXPECT_EQ(helper_.has_trampoline(getpid(), secret).value(), false);
+  EXPECT_FALSE(helper_.has_trampoline(getpid(), 0).has_value());
 }
 
 TEST_F(FileHelperTest, ReadsMaps) {

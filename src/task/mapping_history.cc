@@ -38,7 +38,7 @@ bool MappingHistory::read(pid_t pid) {
   ++readings_;
   if (ranges_.size() > kMostRanges) ranges_.clear();
   bool changed = waits_for_reading();
-  ProcMaps maps(pid);
+  ProcMaps maps(pid, ProcMaps::BuildIds::kLeaveOut);
   const bool readable = maps.visit([&](const ExecutableMapping& mapping) {
     if (mapping.object.kind == ObjectKind::kFile) changed = take(mapping) || changed;
   });

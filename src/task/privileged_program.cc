@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "task/stat_at_once.h"
+#include "base/file/stat_at_once.h"
 
 namespace pctally {
 namespace {

@@ -1,5 +1,6 @@
 #include "task/process_files.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,19 +15,20 @@
 #include <optional>
 
 #include "base/base_name.h"
+#include "base/file/process_root.h"
+#include "base/file/read_all.h"
+#include "base/file/stat_at_once.h"
 #include "base/proc_file.h"
 #include "base/time_ns.h"
 #include "histfile/chain.h"
-#include "path/object_frames.h"
 #include "perf/process_tree.h"
-#include "process/proc_maps.h"
-#include "task/stat_at_once.h"
 
 namespace pctally {
 namespace {
 
 constexpr size_t kMostFiles = 4096;
 constexpr size_t kMostWaiting = 64;
+constexpr size_t kMostBlocks = 256;         ///< 16 MiB
 constexpr uint64_t kClocksNs = 20'000'000;  ///< by so much the clocks of files and of processes may differ
 constexpr uint64_t kLookNs = 100'000'000;
 
@@ -58,6 +60,11 @@ bool is_jit_dump(std::string_view path) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+FileFacts facts_in(const struct statx& status) noexcept {
+  return {device_number(status), status.stx_ino, status.stx_size,
+          static_cast<uint64_t>(status.stx_mtime.tv_sec) * kNsPerSecond + status.stx_mtime.tv_nsec};
+}
+
 std::optional<FileFacts> facts_in_cache(const std::string& path) {
   struct statx status;
   if (path.starts_with("/proc/")) return std::nullopt;  // of another root: its links are not ours to follow
@@ -79,9 +86,117 @@ std::string path_at(const Pool& pool, uint32_t unit) {
 
 bool is_refusal(int error) { return error == EACCES || error == EPERM; }
 
+/// `page`: an object's first, from memory; zeros if it could not be read.
+void take_build_id(std::string_view page, ExecutableMapping* mapping) {
+  const auto read = [](void* of, uint64_t offset, void* to, size_t bytes) {
+    const auto* first = static_cast<const std::string_view*>(of);
+    if (offset != 0) return ssize_t{-1};
+    return static_cast<ssize_t>(first->copy(static_cast<char*>(to), bytes));
+  };
+  mapping->header_read = page.starts_with(std::string_view(ELFMAG, SELFMAG));
+  mapping->object.build_id = mapping->build_id;
+  mapping->object.build_id_bytes = read_build_id(read, &page, mapping->build_id);
+}
+
 }  // namespace
 
 ProcessFiles::ProcessFiles() : most_(most_descriptors()), most_searches_(kMostFiles) {}
+
+Result<void> ProcessFiles::start_helper() {
+  struct statx own;
+  if (stat_at_once(AT_FDCWD, "/proc/self/exe", &own)) own_device_ = device_number(own);
+  return helper_.start();
+}
+
+bool ProcessFiles::is_beside_us(const struct statx& status) const noexcept {
+  return own_device_ != 0 && device_number(status) == own_device_ && S_ISREG(status.stx_mode);
+}
+
+UniqueFd ProcessFiles::open_beside_us(const std::string& path) {
+  struct statx status;
+  if (path.starts_with("/proc/")) return {};  // of another root: its links are not ours to follow
+  const UniqueFd place = find_in_cache(path);
+  if (!place.valid() || !stat_at_once(place.get(), "", &status) || !is_beside_us(status)) return {};
+  return open_place(place.get());
+}
+
+UniqueFd ProcessFiles::open(const std::string& path) {
+  return helper_.was_started() ? open_beside_us(path) : FileReader::open(path);
+}
+
+/// Many reads are of a few bytes: a question for each would take longer than they do.
+const std::string* ProcessFiles::block_at(int fd, uint64_t block) {
+  const auto known = blocks_.find({fd, block});
+  if (known != blocks_.end()) return &known->second;
+  auto bytes = helper_.read_file(fd, block * FileHelper::kBlockBytes);
+  if (!bytes) return nullptr;
+  if (blocks_.size() >= kMostBlocks) blocks_.clear();
+  return &(blocks_[{fd, block}] = std::move(*bytes));
+}
+
+ssize_t ProcessFiles::read(int fd, uint64_t offset, void* to, size_t bytes) {
+  struct statx status;
+  const bool answers = !helper_.was_started() || (stat_at_once(fd, "", &status) && is_beside_us(status));
+  if (answers) return FileReader::read(fd, offset, to, bytes);
+  size_t done = 0;
+  while (done < bytes) {
+    const uint64_t at = offset + done;
+    const std::string* block = block_at(fd, at / FileHelper::kBlockBytes);
+    if (block == nullptr) return -1;
+    const size_t skipped = at % FileHelper::kBlockBytes;
+    if (skipped >= block->size()) break;
+    done += block->copy(static_cast<char*>(to) + done, bytes - done, skipped);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+/// Those that are not in memory come from the file.
+void ProcessFiles::read_build_ids(pid_t pid, std::vector<ExecutableMapping>* mappings) {
+  std::vector<ExecutableMapping*> with_header;
+  for (ExecutableMapping& mapping : *mappings)
+    if (mapping.header != 0) with_header.push_back(&mapping);
+  std::vector<uint64_t> addresses;
+  for (size_t from = 0; from < with_header.size(); from += addresses.size()) {
+    addresses.clear();
+    for (size_t i = from; i < with_header.size() && addresses.size() < FileHelper::kMostImages; ++i)
+      addresses.push_back(with_header[i]->header);
+    const auto pages = helper_.read_images(pid, addresses);
+    if (!pages) return;
+    for (size_t i = 0; i < addresses.size(); ++i)
+      take_build_id(std::string_view(*pages).substr(i * kElfPartBytes, kElfPartBytes), with_header[from + i]);
+  }
+}
+
+bool ProcessFiles::visit_maps(ProcMaps* maps, pid_t pid, const VisitMapping& visit) {
+  if (!helper_.was_started()) return maps->visit(visit);
+  std::vector<ExecutableMapping> mappings;
+  if (!maps->visit([&mappings](const ExecutableMapping& mapping) { mappings.push_back(mapping); }))
+    return false;
+  read_build_ids(pid, &mappings);
+  std::ranges::for_each(mappings, visit);
+  return true;
+}
+
+bool ProcessFiles::visit_maps(pid_t pid, const VisitMapping& visit) {
+  const auto build_ids = helper_.was_started() ? ProcMaps::BuildIds::kLeaveOut : ProcMaps::BuildIds::kRead;
+  ProcMaps ours(pid, build_ids);
+  if (visit_maps(&ours, pid, visit)) return true;
+  auto opened = helper_.open_maps(pid);
+  if (!opened) return false;
+  ProcMaps given(pid, std::move(*opened), build_ids);
+  return visit_maps(&given, pid, visit);
+}
+
+/// Yama lets a program's parent read its memory, and nobody beside it.
+std::optional<bool> ProcessFiles::has_trampoline(pid_t pid, uint64_t address) {
+  if (helper_.was_started()) {
+    const auto answer = helper_.has_trampoline(pid, address);
+    if (answer) return *answer;
+    if (!is_refusal(answer.error().code)) return std::nullopt;
+  }
+  const auto known = read_trampoline(pid, address);
+  return known ? std::optional(*known) : std::nullopt;
+}
 
 Result<FileView> ProcessFiles::view_of(pid_t pid) {
   auto view = read_view(pid);
@@ -99,10 +214,12 @@ std::string ProcessFiles::find_build_id(const std::string& path, bool first_part
     FileHelper* helper;
     const std::string& path;
     bool first_part;
-  } file{&helper_, path, first_part};
+    UniqueFd beside_us;  ///< where nobody else can be asked
+  } file{&helper_, path, first_part, helper_.runs() ? UniqueFd() : open_beside_us(path)};
   const auto read = [](void* of, uint64_t offset, void* to, size_t most) {
     const auto* asked = static_cast<const File*>(of);
     if (asked->first_part && offset != 0) return ssize_t{-1};
+    if (asked->beside_us.valid()) return read_all_at(asked->beside_us.get(), offset, to, most);
     const auto part = asked->helper->read_part(asked->path, offset);
     if (part) memcpy(to, part->data(), std::min(most, part->size()));
     return part ? static_cast<ssize_t>(std::min(most, part->size())) : ssize_t{-1};
@@ -116,7 +233,7 @@ std::string ProcessFiles::build_id_of(const std::string& path) { return find_bui
 
 const std::string& ProcessFiles::build_id_of_mapped(const std::string& path, uint64_t inode) {
   static const std::string kNone;
-  if (!helper_.runs() || path.empty() || path[0] != '/') return kNone;
+  if (!helper_.was_started() || path.empty() || path[0] != '/') return kNone;
   if (build_ids_.size() >= kMostFiles) build_ids_.clear();
   const auto [entry, fresh] = build_ids_.try_emplace(path + '\n' + std::to_string(inode));
   if (!fresh) return entry->second;
@@ -139,17 +256,29 @@ void ProcessFiles::hold_kernel_symbols() {
   kernel_symbols_.reset(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
 }
 
-/// What was deleted (by an upgrade, say) has no path any more, but its process leads to its program.
+/// By its build id, or, where one of the two has none that is known, by its inode.
+bool ProcessFiles::is_program_of(const std::string& program, const ObjectIdentity& object) {
+  const std::string id = build_id_of(program);
+  if (!id.empty() && object.build_id_bytes != 0)
+    return id == std::string_view(reinterpret_cast<const char*>(object.build_id), object.build_id_bytes);
+  const auto facts = facts_of(program);
+  return facts && facts->inode == object.inode && facts->device == object.device;
+}
+
+/// What was deleted (by an upgrade, say) has no path any more, but its process leads to its program. What is
+/// opened is kept: closing it asks some file systems.
 UniqueFd ProcessFiles::open_mapped(const ObjectIdentity& object, pid_t pid) {
+  if (!helper_.runs()) return open_beside_us(std::string(object.path));
   auto fd = helper_.open_file(object.path);
   if (fd) return std::move(*fd);
-  if (!object.path.ends_with(" (deleted)")) return {};
-  fd = helper_.open_file(directory_of(pid) + "/exe");
-  return fd && ObjectFrames::is_file_of(fd->get(), object) ? std::move(*fd) : UniqueFd();
+  const std::string program = directory_of(pid) + "/exe";
+  if (!object.path.ends_with(" (deleted)") || !is_program_of(program, object)) return {};
+  fd = helper_.open_file(program);
+  return fd ? std::move(*fd) : UniqueFd();
 }
 
 int ProcessFiles::hold(const ObjectIdentity& object, pid_t pid) {
-  if (!helper_.runs() || !is_a_file(object)) return -1;
+  if (!helper_.was_started() || !is_a_file(object)) return -1;
   const std::string key =
       text_of({object.path, {object.build_id, object.build_id_bytes}, object.device, object.inode});
   if (const auto found = files_.find(key); found != files_.end()) return found->second.get();
@@ -224,7 +353,8 @@ std::string ProcessFiles::find_jit_dump(pid_t pid) {
   std::string path;
   auto maps = helper_.runs() ? helper_.open_maps(pid) : UniqueFd();
   if (!maps) return path;
-  ProcMaps mappings = maps->valid() ? ProcMaps(pid, std::move(*maps)) : ProcMaps(pid);
+  constexpr auto kLeaveOut = ProcMaps::BuildIds::kLeaveOut;
+  ProcMaps mappings = maps->valid() ? ProcMaps(pid, std::move(*maps), kLeaveOut) : ProcMaps(pid, kLeaveOut);
   mappings.visit([&path](const ExecutableMapping& mapping) {
     if (is_jit_dump(mapping.object.path)) path = mapping.object.path;
   });

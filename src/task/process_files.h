@@ -2,10 +2,15 @@
 // processes, their containers and the files' own names are gone.
 //
 // Holds each file from its first tick on, and so many of them at most that descriptors are left for all else.
+//
+// Where there is a helper, or was one, it alone asks file systems: they may not answer. The one that this
+// program lies on does: of that, files are opened and read here as well.
 #pragma once
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -13,6 +18,8 @@
 #include <vector>
 
 #include "histfile/histogram.h"
+#include "path/file_reader.h"
+#include "process/proc_maps.h"
 #include "task/file_helper.h"
 
 namespace pctally {
@@ -25,27 +32,37 @@ struct HeldFileKey {
   uint64_t inode = 0;
 };
 
-class ProcessFiles {
+class ProcessFiles : public FileReader {
  public:
   ProcessFiles();
 
   /// A recorder that gives up rights, or shall not wait for file systems, needs the helper.
-  Result<void> start_helper() { return helper_.start(); }
+  Result<void> start_helper();
   void end_helper() noexcept { helper_.end(); }
+  /// It was started, and did not answer: so it may be with the file systems of what is held.
+  [[nodiscard]] bool has_lost_helper() const noexcept { return helper_.was_started() && !helper_.runs(); }
+
+  /// Of a file that nobody holds.
+  UniqueFd open(const std::string& path) override;
+  ssize_t read(int fd, uint64_t offset, void* to, size_t bytes) override;
 
   /// What the process sees; asks the helper where that is not ours to know.
   Result<FileView> view_of(pid_t pid);
-  /// The helper alone asks file systems, if there is one: they may not answer.
   Result<FileFacts> facts_of(const std::string& path);
-  /// The build id of the executable at `path`, likewise; empty if it has none, or that is not known.
+  /// The build id of the executable at `path`; empty if it has none, or that is not known.
   std::string build_id_of(const std::string& path);
   /// The build id of what a process has mapped from `path`, where /proc tells its inode alone: it is the
   /// object that records of the kernel name by its build id. Empty if it has none in its first part, where
   /// the kernel looks, if another file is there now, or without a helper.
   const std::string& build_id_of_mapped(const std::string& path, uint64_t inode);
-  /// stamp_file(), likewise.
+  /// stamp_file().
   void stamp(ObjectIdentity* object);
-  Result<UniqueFd> open_maps(pid_t pid) { return helper_.open_maps(pid); }
+
+  using VisitMapping = std::function<void(const ExecutableMapping&)>;
+  /// ProcMaps::visit(), by the helper's right as well. Build ids are read from the process's memory.
+  bool visit_maps(pid_t pid, const VisitMapping& visit);
+  /// Whether a process's memory without a file has kTrampoline at `address`; nothing: it cannot be read.
+  std::optional<bool> has_trampoline(pid_t pid, uint64_t address);
 
   /// The kernel's symbols, which are shown to whoever opened them with the right to.
   void hold_kernel_symbols();
@@ -80,6 +97,12 @@ class ProcessFiles {
     std::string path;
     uint64_t started_unix_ns;
   };
+  [[nodiscard]] bool is_beside_us(const struct statx& status) const noexcept;
+  UniqueFd open_beside_us(const std::string& path);
+  const std::string* block_at(int fd, uint64_t block);
+  bool visit_maps(ProcMaps* maps, pid_t pid, const VisitMapping& visit);
+  void read_build_ids(pid_t pid, std::vector<ExecutableMapping>* mappings);
+  bool is_program_of(const std::string& program, const ObjectIdentity& object);
   UniqueFd open_mapped(const ObjectIdentity& object, pid_t pid);
   UniqueFd open_names(const std::string& path);
   bool hold_names(const Waiting& wanted);
@@ -89,6 +112,8 @@ class ProcessFiles {
   void hold_at_path(const Pool& pool, const ObjectRecord& record);
 
   FileHelper helper_;
+  uint64_t own_device_ = 0;                                 ///< that this program lies on; 0: it is not known
+  std::map<std::pair<int, uint64_t>, std::string> blocks_;  ///< of files, by descriptor and number
   UniqueFd kernel_symbols_;
   size_t most_;  ///< files held
   std::unordered_map<std::string, UniqueFd> files_;

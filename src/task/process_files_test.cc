@@ -1,8 +1,10 @@
 #include "task/process_files.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,10 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "base/device_number.h"
 #include "histfile/fresh_file_for_test.h"
+#include "path/object_frames.h"
 #include "process/build_id.h"
 #include "task/task_table.h"
 
@@ -91,6 +96,94 @@ TEST_F(ProcessFilesTest, TheBuildIdOfWhatIsMappedIsThatOfTheSameFileAlone) {
             std::string(reinterpret_cast<const char*>(id), bytes));
   EXPECT_EQ(files_.build_id_of_mapped(path, status.st_ino + 1), "");
   EXPECT_EQ(files_.build_id_of_mapped("[stack]", 0), "");
+}
+
+/// "START PATH BUILD_ID" for each executable mapping of a file.
+template <class Visit>
+std::vector<std::string> objects_by(Visit&& visit) {
+  std::vector<std::string> objects;
+  visit([&objects](const ExecutableMapping& mapping) {
+    if (mapping.object.kind != ObjectKind::kFile) return;
+    std::string text = std::to_string(mapping.start) + " " + std::string(mapping.object.path) + " ";
+    for (uint32_t i = 0; i < mapping.object.build_id_bytes; ++i)
+      text += std::to_string(mapping.object.build_id[i]) + ".";
+    objects.push_back(text + (mapping.header_read ? " read" : ""));
+  });
+  return objects;
+}
+
+// Also of a program that is deleted, whose file nobody finds by its path.
+TEST_F(ProcessFilesTest, TheHelperReadsBuildIdsInMemoryAsOneDoesOneself) {
+  ASSERT_TRUE(files_.start_helper());
+  const std::string program = directory_ + "/program";
+  std::filesystem::copy_file("/bin/sleep", program);
+  const pid_t target = fork();
+  if (target == 0) {
+    execl(program.c_str(), "program", "1000", nullptr);
+    _exit(1);
+  }
+  const std::string link = "/proc/" + std::to_string(target) + "/exe";
+  while (std::filesystem::read_symlink(link) != program && waitpid(target, nullptr, WNOHANG) == 0)
+    sched_yield();
+  kill(target, SIGSTOP);
+  waitpid(target, nullptr, WUNTRACED);
+  std::filesystem::remove(program);
+  const auto read = objects_by([&](const auto& visit) { ProcMaps(target).visit(visit); });
+  ASSERT_FALSE(read.empty());
+  EXPECT_NE(read[0].find(" (deleted) "), std::string::npos) << read[0];
+  EXPECT_TRUE(read[0].ends_with("read")) << read[0];
+  EXPECT_EQ(objects_by([&](const auto& visit) { files_.visit_maps(target, visit); }), read);
+  kill(target, SIGKILL);
+  waitpid(target, nullptr, 0);
+}
+
+// tmpfs is another file system than that of this program: the helper reads it.
+TEST_F(ProcessFilesTest, UnwindTablesAreTheSameByTheHelper) {
+  const std::string path = "/dev/shm/" + directory_.substr(directory_.rfind('/') + 1);
+  std::error_code error;
+  if (!std::filesystem::copy_file("/proc/self/exe", path, error))
+    GTEST_SKIP() << path << ": " << error.message();
+  const UniqueFd held(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status, own;
+  ASSERT_EQ(fstat(held.get(), &status), 0);
+  ASSERT_EQ(stat("/proc/self/exe", &own), 0);
+  ObjectIdentity object;
+  object.kind = ObjectKind::kFile;
+  object.path = path;
+  object.device = device_number(status.st_dev);
+  object.inode = status.st_ino;
+  const auto plain = ObjectFrames::open(object)->rows();
+  ASSERT_TRUE(files_.start_helper());
+  const auto read = ObjectFrames::open(object, true, held.get(), &files_)->rows();
+  const auto unheld = ObjectFrames::open(object, true, -1, &files_)->rows();
+  unlink(path.c_str());
+  if (status.st_dev == own.st_dev) GTEST_SKIP() << "this program lies on the file system of /dev/shm";
+  ASSERT_TRUE(plain && read && unheld);
+  EXPECT_GT(plain->size(), 100u);
+  const auto same = [](const UnwindRow& a, const UnwindRow& b) {
+    return a.position == b.position && a.rule == b.rule;
+  };
+  EXPECT_TRUE(std::ranges::equal(*read, *plain, same));
+  EXPECT_TRUE(unheld->empty()) << "its file system was asked";
+}
+
+TEST_F(ProcessFilesTest, WithoutTheHelperFilesOfOurOwnFileSystemAreRead) {
+  const std::string path = std::filesystem::read_symlink("/proc/self/exe");
+  struct stat status;
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  ObjectIdentity object;
+  object.kind = ObjectKind::kFile;
+  object.path = path;
+  object.inode = status.st_ino;
+  ASSERT_TRUE(files_.start_helper());
+  files_.end_helper();
+  EXPECT_TRUE(files_.has_lost_helper());
+  if (!files_.open(path).valid()) GTEST_SKIP() << "needs RESOLVE_CACHED (Linux 5.12)";
+  const int held = files_.hold(object, getpid());
+  ASSERT_GE(held, 0);
+  char magic[SELFMAG];
+  EXPECT_EQ(files_.read(held, 0, magic, sizeof magic), SELFMAG);
+  EXPECT_FALSE(files_.open("/proc/self/maps").valid());
 }
 
 /// A recorder without capabilities gets the mappings of others from the helper, which does not tell build

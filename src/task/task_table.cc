@@ -170,11 +170,8 @@ void TaskTable::map_moved(pid_t pid, Task& task, uint64_t pc) {
   task.table_valid = false;
 }
 
-template <class Visit>
-bool TaskTable::visit_maps(pid_t thread, Visit&& visit) {
-  if (ProcMaps(thread).visit(visit)) return true;
-  auto opened = files_ != nullptr ? files_->open_maps(thread) : fail(EPERM, "not ours to ask");
-  return opened && ProcMaps(thread, std::move(*opened)).visit(visit);
+bool TaskTable::visit_maps(pid_t thread, const ProcessFiles::VisitMapping& visit) {
+  return files_ != nullptr ? files_->visit_maps(thread, visit) : ProcMaps(thread).visit(visit);
 }
 
 /// By the helper where the link is not ours to read: by its file, for an inode is all that the helper tells.

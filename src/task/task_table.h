@@ -146,8 +146,7 @@ class TaskTable {
   void forget_ended(uint64_t before_ns);
   Task& add_running(pid_t pid);
   void map_running(pid_t pid, Task& task);
-  template <class Visit>
-  bool visit_maps(pid_t thread, Visit&& visit);
+  bool visit_maps(pid_t thread, const ProcessFiles::VisitMapping& visit);
   void map_moved(pid_t pid, Task& task, uint64_t pc);
   Program program_of(pid_t pid);
   void add_mapping(pid_t pid, Task& task, const Program& program, ExecutableMapping mapping);

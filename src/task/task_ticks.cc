@@ -1,6 +1,5 @@
 // The part of TaskTable that counts the ticks of its processes.
 #include <stdint.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 #include "task/task_table.h"
+#include "tick/unwind/stack_walk.h"
 
 namespace pctally {
 namespace {
@@ -179,10 +179,13 @@ class TaskTable::TaskCode : public CodeSpace {
     (void)table_->table_of(*task_);
     return task_->version;
   }
-  bool read(uint64_t address, std::span<unsigned char> bytes) override {
-    if (chunks_.read(address, bytes)) return true;
-    iovec to{bytes.data(), bytes.size()}, from{reinterpret_cast<void*>(address), bytes.size()};
-    return process_vm_readv(pid_, &to, 1, &from, 1, 0) == static_cast<ssize_t>(bytes.size());
+  std::optional<bool> has_trampoline(uint64_t address) override {
+    unsigned char bytes[kTrampolineBytes];
+    if (chunks_.read(address, bytes)) return std::ranges::equal(bytes, kTrampoline);
+    if (!task_->has_anonymous(address)) return std::nullopt;
+    if (table_->files_ != nullptr) return table_->files_->has_trampoline(pid_, address);
+    const auto known = read_trampoline(pid_, address);
+    return known ? std::optional(*known) : std::nullopt;
   }
 
  private:
@@ -289,7 +292,7 @@ std::vector<TaskTable::CodeRange> TaskTable::code_of(pid_t pid) {
 }
 
 void TaskTable::keep_scopes(ScopeKind kind, bool paths) {
-  paths_ = std::make_unique<PathRecorder>(file_, paths);
+  paths_ = std::make_unique<PathRecorder>(file_, paths, files_);
   scopes_ = std::make_unique<TaskScopes>(file_, kind);
 }
 

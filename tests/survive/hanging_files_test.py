@@ -43,6 +43,10 @@ class HangingFiles(unittest.TestCase):
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             return int(file.read().rsplit(")", 1)[1].split()[11])
 
+    def maps_program(self, pid):
+        with open(f"/proc/{pid}/maps", encoding="ascii") as file:
+            return os.path.join(self.mounted, "program") in file.read()
+
     def report_of(self, path):
         done = subprocess.run([p.PCTALLY, "report", path], capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -74,35 +78,53 @@ class HangingFiles(unittest.TestCase):
                 self.assertGreater(p.share_at_most(data, "spin_here"), 0.25)
         self.assertIn(f"cannot open {program}: its file system does not answer", next(iter(reports.values())))
 
-    @unittest.skipUnless(p.engine_available("ring"), "engine ring is not available here")
+    def record_while_dead(self, command, *options, served=None):
+        """Records the command, or (-a) all, once its file system answers nothing any more."""
+        server = self.serve(served=served)
+        target = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        recorder = None
+        try:
+            path = os.path.join(self.directory, "dead.pct")
+            while target.poll() is None and (self.cpu_ticks(target.pid) < 5 or not self.maps_program(target.pid)):
+                time.sleep(0.01)  # polls another process's doing: there is no event to wait for; all code it runs is in memory then
+            with open(self.stop, "w", encoding="ascii"):
+                pass
+            whom = [] if "-a" in options else ["-p", str(target.pid)]
+            recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-o", path, *options, *whom, "--for", "1"])
+            self.assertEqual(recorder.wait(timeout=30), 0)
+        finally:
+            target.kill()
+            self.end(server)
+            target.wait()
+            if recorder is not None and recorder.poll() is None:
+                recorder.kill()
+                recorder.wait()
+        data = p.report(path)
+        p.assert_ledger(self, data)
+        self.assertGreater(data["ticks"], 0)
+
     @unittest.skipUnless(shutil.which("objcopy"), "needs objcopy to remove a build id")
     def test_does_not_hold_who_attaches_to_its_program(self):
-        """Neither the recorder nor its helper waits for it: a file without a build id is asked for its size and time."""
+        """Neither the recorder nor its helper waits for it: a file without a build id is asked for its size and time, and one with
+        call paths for its unwind tables."""
         bare = os.path.join(self.directory, "bare")
         subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", p.program("known_shares"), bare], check=True)
-        for served in (p.program("known_shares"), bare):
-            with self.subTest(os.path.basename(served)):
-                server = self.serve(served=served)
-                target = subprocess.Popen([os.path.join(self.mounted, "program"), "60"], stdout=subprocess.DEVNULL)
-                recorder = None
-                try:
-                    path = os.path.join(self.directory, os.path.basename(served) + ".pct")
-                    while target.poll() is None and self.cpu_ticks(target.pid) < 5:  # all code it runs is in memory
-                        time.sleep(0.01)  # polls another process's doing: there is no event to wait for
-                    with open(self.stop, "w", encoding="ascii"):
-                        pass
-                    recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "-p", str(target.pid), "--for", "1"])
-                    self.assertEqual(recorder.wait(timeout=30), 0)
-                finally:
-                    target.kill()
-                    self.end(server)
-                    target.wait()
-                    if recorder is not None and recorder.poll() is None:
-                        recorder.kill()
-                        recorder.wait()
-                data = p.report(path)
-                p.assert_ledger(self, data)
-                self.assertGreater(data["ticks"], 0)
+        whole = p.program("known_shares")
+        for engine, served, options in (("ring", whole, []), ("ring", bare, []), ("ring", whole, ["-g"]), ("bpf", whole, ["-g"])):
+            with self.subTest(engine=engine, served=os.path.basename(served), options=options):
+                if not p.engine_available(engine):
+                    self.skipTest(f"engine {engine} is not available here")
+                self.record_while_dead([os.path.join(self.mounted, "program"), "60"], "-e", engine, *options, served=served)
+
+    def test_does_not_hold_who_meets_code_that_is_not_in_memory(self):
+        """Who reads the memory of a process that has mapped a file reads the file."""
+        maps_it = "import mmap; file = open(%r, 'rb'); code = mmap.mmap(file.fileno(), 8192, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)\n" \
+                  "while True: pass" % os.path.join(self.mounted, "program")
+        for engine, options in (("ring", []), ("bpf", ["-a"])):
+            with self.subTest(engine=engine, options=options):
+                if not p.engine_available(engine):
+                    self.skipTest(f"engine {engine} is not available here")
+                self.record_while_dead([sys.executable, "-c", maps_it], "-e", engine, *options)
 
     @unittest.skipUnless(shutil.which("setpriv"), "needs setpriv to become another user")
     @unittest.skipUnless(p.engine_available("ring"), "engine ring is not available here")

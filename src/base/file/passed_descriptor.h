@@ -21,9 +21,11 @@ inline bool wait_readable(int fd, int patience_ms) noexcept {
   return ready > 0;
 }
 
-/// As sendmsg(2) of the parts, with `descriptor` beside their first byte (-1: none). A stream socket may take
-/// less than all: the rest goes without it. A signal does not end it, a socket nobody reads raises none.
-inline ssize_t send_with_descriptor(int socket, iovec* parts, size_t count, int descriptor) noexcept {
+/// As sendmsg(2) of the parts with `flags`, with `descriptor` beside their first byte (-1: none). A stream
+/// socket may take less than all: the rest goes without it. A signal does not end it, a socket nobody reads
+/// raises none.
+inline ssize_t send_with_descriptor(int socket, iovec* parts, size_t count, int descriptor,
+                                    int flags = 0) noexcept {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
   msghdr header{};
   header.msg_iov = parts;
@@ -39,7 +41,7 @@ inline ssize_t send_with_descriptor(int socket, iovec* parts, size_t count, int 
   }
   ssize_t sent;
   do {
-    sent = sendmsg(socket, &header, MSG_NOSIGNAL);
+    sent = sendmsg(socket, &header, flags | MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   return sent;
 }

@@ -32,13 +32,14 @@ int give_up(const Error& error) {
   return kExitFailed;
 }
 
-/// Names, and the line about it. `child`: null, or the command's. True if a file system does not answer.
+/// Names, and the line about it. `child`: null, or the command's. True if a file system does not answer, or
+/// did not.
 bool end_profile(const Recording& recording, bool named, Child* child) {
   const RecordedFile file = recording.recorded();
   const Result<Profile> profile = load_profile(file.path.c_str());
   if (!profile) {
     complain("{}", profile.error().text);
-    return false;
+    return recording.files().has_lost_helper();
   }
   const OpenSymbolizer names = [&recording](const ExecutableIdentity& identity) {
     return open_held(recording.files(), identity);
@@ -48,7 +49,7 @@ bool end_profile(const Recording& recording, bool named, Child* child) {
                          : add_names(
                                file, *profile, child->signals(), [child] { child->handle_signals(); }, names);
   say_summary(*profile, file, named);
-  return stuck;
+  return stuck || recording.files().has_lost_helper();
 }
 
 /// Then waits for the command, unless it is to be left running.

@@ -9,9 +9,7 @@
 
 #include <string>
 
-#include "base/time_ns.h"
 #include "base/unique_fd.h"
-#include "task/file_helper.h"
 
 #ifndef RESOLVE_CACHED
 #define RESOLVE_CACHED 0x20
@@ -36,11 +34,6 @@ inline bool stat_at_once(int directory, const char* path, struct statx* status) 
 
 inline uint64_t device_number(const struct statx& status) noexcept {
   return uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor;
-}
-
-inline FileFacts facts_in(const struct statx& status) noexcept {
-  return {device_number(status), status.stx_ino, status.stx_size,
-          static_cast<uint64_t>(status.stx_mtime.tv_sec) * kNsPerSecond + status.stx_mtime.tv_nsec};
 }
 
 }  // namespace pctally
