@@ -88,9 +88,9 @@ class Export(unittest.TestCase):
             self.assertEqual(totals[function], rows[function], function)
 
     WORK = """
-    __attribute__((noinline)) unsigned work(unsigned x) { for (int i = 0; i < 300; i++) x = x * 1664525 + 1013904223 + (x >> 16); return x; }
+    __attribute__((noinline)) unsigned own_work(unsigned x) { for (int i = 0; i < 300; i++) x = x * 1664525 + 1013904223 + (x >> 16); return x; }
     __attribute__((noinline)) unsigned idle(unsigned x) { for (int i = 0; i < 3; i++) x = x * 31 + (x >> 3); return x; }
-    int main(void) { unsigned x = idle(1); for (int i = 0; i < 400000; i++) x += work(x); return x == 0; }
+    int main(void) { unsigned x = idle(1); for (int i = 0; i < 400000; i++) x += own_work(x); return x == 0; }
     """
 
     def test_pprof_disassembles_the_function_that_ran(self):
@@ -111,8 +111,8 @@ class Export(unittest.TestCase):
         profile, out = program + ".pct", program + ".pb.gz"
         self.assertEqual(p.record([program], "-e", "ring" if paths else p.engines()[-1], *paths, path=profile).returncode, 0)
         subprocess.run([p.PCTALLY, "export", "--format", "pprof", "-o", out, profile], check=True)
-        ticks = sum(row["ticks"] for row in p.report(profile)["rows"] if row["function"] == "work")
-        for view in ("-disasm=work", "-weblist=work"):
+        ticks = sum(row["ticks"] for row in p.report(profile)["rows"] if row["function"] == "own_work")
+        for view in ("-disasm=own_work", "-weblist=own_work"):
             said = subprocess.run(["go", "tool", "pprof", "-sample_index=samples", view, "-output", out + ".txt", program, out],
                                   capture_output=True, text=True, env={**os.environ, "HOME": self.directory})
             self.assertEqual(said.returncode, 0, said.stderr)
@@ -194,7 +194,7 @@ class Export(unittest.TestCase):
         self.assertEqual(len(rows), 2)
         for style in ("full", "short", "linkage"):
             done = subprocess.run([p.PCTALLY, "export", "--format", "folded", "--no-lines", "--names", style, profile], capture_output=True, text=True)
-            self.assertEqual({name: int(ticks) for name, ticks in re.findall(r";(work[^;]*) (\d+)$", done.stdout, re.M)}, rows, style)
+            self.assertEqual({name: int(ticks) for name, ticks in re.findall(r";(work \[[^;]*) (\d+)$", done.stdout, re.M)}, rows, style)
 
     def test_folded_adds_up(self):
         with open(self.export("folded")) as file:
