@@ -30,8 +30,7 @@ uint64_t address_of(uint64_t position, const NamedRange& range) {
   return range.address == 0 ? position : range.address + (position - range.start);
 }
 
-void add_executable(const Profile& profile, const ExecutableTicks& part, ObjectNames& names, bool lines,
-                    Samples* samples) {
+void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines, Samples* samples) {
   Symbolizer& symbolizer = names.symbolizer(part.executable);
   std::vector<NamedRange> ranges = names.name_ticks(part.executable, part.positions);
   ranges.resize(part.positions.size());
@@ -40,7 +39,7 @@ void add_executable(const Profile& profile, const ExecutableTicks& part, ObjectN
   frames.resize(part.positions.size());
   for (size_t i = 0; i < part.positions.size(); ++i) {
     Location location{part.executable, part.positions[i], address_of(part.positions[i], ranges[i]),
-                      table_address(profile, part.executable, ranges[i]), std::move(frames[i])};
+                      table_address(names, part.executable, ranges[i]), std::move(frames[i])};
     if (location.frames.empty()) location.frames.push_back({});
     // The symbol names the function: debug information may not know it, or by another name.
     if (!ranges[i].function.empty()) {
@@ -106,7 +105,7 @@ void name_functions(NameStyle style, Samples* samples) {
   if (style == NameStyle::kLinkage)
     for (Location& location : samples->locations)
       for (Frame& frame : location.frames)
-        if (!frame.linkage.empty()) frame.function = frame.linkage;
+        frame.function = shown_name(NameStyle::kLinkage, {}, frame.function, frame.linkage);
   add_starts(samples);
 }
 
@@ -213,8 +212,7 @@ Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool line
                    IsImported is_imported) {
   Samples result;
   ObjectNames names(profile, open);
-  for_each_batch(profile,
-                 [&](const ExecutableTicks& part) { add_executable(profile, part, names, lines, &result); });
+  for_each_batch(profile, [&](const ExecutableTicks& part) { add_executable(part, names, lines, &result); });
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
   add_nowhere("[outside]", profile.ledger.outside, &result);
   add_nowhere("[full]", profile.ledger.full, &result);

@@ -3,7 +3,6 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/time_ns.h"
@@ -73,19 +72,17 @@ std::vector<std::vector<Frame>> ObjectSymbolizer::find_frames(std::span<const ui
 
 /// A function that is also inlined has one name. That of a clone is none of the function.
 void ObjectSymbolizer::take_symbols_of_copies(std::vector<std::vector<Frame>>* frames) {
-  std::map<uint64_t, NamedRange> symbols;
+  std::vector<uint64_t> starts;
   for (const std::vector<Frame>& chain : *frames)
     for (const Frame& frame : chain)
-      if (frame.copy != 0) symbols.try_emplace(frame.copy);
-  if (symbols.empty()) return;
-  std::vector<uint64_t> starts;
-  for (const auto& [start, symbol] : symbols) starts.push_back(start);
-  std::vector<NamedRange> ranges = text().name(starts);
-  for (size_t i = 0; i < starts.size(); i++) symbols[starts[i]] = std::move(ranges[i]);
+      if (frame.copy != 0 && copies_.try_emplace(frame.copy).second) starts.push_back(frame.copy);
+  std::ranges::sort(starts);
+  std::vector<NamedRange> ranges = starts.empty() ? std::vector<NamedRange>() : text().name(starts);
+  for (size_t i = 0; i < starts.size(); i++) copies_[starts[i]] = std::move(ranges[i]);
   for (std::vector<Frame>& chain : *frames)
     for (Frame& frame : chain) {
       if (frame.copy == 0) continue;
-      const NamedRange& symbol = symbols[std::exchange(frame.copy, 0)];
+      const NamedRange& symbol = copies_[std::exchange(frame.copy, 0)];
       if (symbol.linkage.empty() || symbol.linkage.find('.') != std::string::npos) continue;
       frame.function = symbol.function;
       frame.linkage = symbol.linkage;

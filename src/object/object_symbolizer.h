@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 #include "object/dwarf/debug_finder.h"
 #include "object/dwarf/dwarf_frames.h"
@@ -63,6 +64,7 @@ class ObjectSymbolizer : public Symbolizer {
   bool others_taken_ = false;  ///< text_ has what other_symbols() has
   bool frames_opened_ = false;
   std::unique_ptr<DwarfFrames> frames_;
+  std::unordered_map<uint64_t, NamedRange> copies_;  ///< by start: to ask is to go through all symbols
 };
 
 }  // namespace pctally

@@ -29,7 +29,7 @@ Json row_json(const Profile& profile, const Row& row, Grouping by) {
                {"ticks", row.ticks},
                {"function", valid_utf8(row.function)},
                {"short", valid_utf8(row.short_function)},
-               {"linkage", valid_utf8(row.linkage.empty() ? row.function : row.linkage)},
+               {"linkage", valid_utf8(shown_name(NameStyle::kLinkage, {}, row.function, row.linkage))},
                {"object", valid_utf8(row.object)},
                {"file", valid_utf8(row.file)},
                {"line", row.line}};

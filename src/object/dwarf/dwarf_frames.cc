@@ -8,14 +8,15 @@
 #include "object/dwarf/dwarf_file.h"
 #include "object/dwarf/dwarf_inline.h"
 #include "object/dwarf/dwarf_line.h"
+#include "object/dwarf/dwarf_names.h"
 
 namespace pctally {
 namespace {
 
 /// What is known of a unit with hits; units without are never read.
 struct IndexedUnit {
-  IndexedUnit(const DwarfFile::Unit& unit, AddressRange text)
-      : lines(unit.die, text), functions(unit.inner, text), directory(unit.directory) {}
+  IndexedUnit(const DwarfFile::Unit& unit, AddressRange text, DwarfNames* names)
+      : lines(unit.die, text), functions(unit.inner, text, names), directory(unit.directory) {}
   /// About what it takes, with what libdw keeps of it.
   [[nodiscard]] uint64_t bytes() const {
     constexpr uint64_t kOfRow = 96, kOfFunction = 100;
@@ -138,7 +139,7 @@ class LibdwFrames : public DwarfFrames {
     if (const auto known = units_.find(index); known != units_.end()) return known->second.get();
     if (bytes_ >= most_bytes_ && !forget_units()) return nullptr;
     if (!ever_read_.insert(index).second) most_bytes_ *= 2;
-    auto unit = std::make_unique<IndexedUnit>(dwarf_->unit(index), text_);
+    auto unit = std::make_unique<IndexedUnit>(dwarf_->unit(index), text_, &names_);
     bytes_ += unit->bytes();
     return units_.emplace(index, std::move(unit)).first->second.get();
   }
@@ -146,6 +147,7 @@ class LibdwFrames : public DwarfFrames {
   bool forget_units() {
     if (units_.empty()) return readable_;
     units_.clear();
+    names_.forget();
     bytes_ = 0;
     return readable_ = dwarf_->renew();
   }
@@ -157,6 +159,7 @@ class LibdwFrames : public DwarfFrames {
   uint64_t bytes_ = 0;  ///< of units_
   bool readable_ = true;
   std::string problem_;
+  DwarfNames names_;  ///< of all units: parts of them are common (dwz, LTO)
   std::unordered_map<uint32_t, std::unique_ptr<IndexedUnit>> units_;
   std::unordered_set<uint32_t> ever_read_;
 };

@@ -50,7 +50,8 @@ const char* own_file(Dwarf_Die* die, unsigned name) {
 
 }  // namespace
 
-DwarfInline::DwarfInline(Dwarf_Die unit, AddressRange text) : text_(text) {
+DwarfInline::DwarfInline(Dwarf_Die unit, AddressRange text, DwarfNames* names)
+    : text_(text), dwarf_names_(*names) {
   last_ = unit.addr;
   walk(&unit, kNone, 0);
   intervals_.flatten();

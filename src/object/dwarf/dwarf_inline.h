@@ -24,8 +24,8 @@ class DwarfInline {
     uint64_t copy = 0;  ///< of one that is_local and inlined here: where its own code is; 0: it may have none
   };
 
-  /// Walks the unit. Ranges outside `text` are ignored.
-  DwarfInline(Dwarf_Die unit, AddressRange text);
+  /// Walks the unit. Ranges outside `text` are ignored. REQUIRES: `names` outlives this.
+  DwarfInline(Dwarf_Die unit, AddressRange text, DwarfNames* names);
 
   /// Innermost first; empty if no function of the unit holds the address. The pointers live until
   /// the next call.
@@ -56,10 +56,10 @@ class DwarfInline {
   static SourceLine call_site(Dwarf_Die* die);
 
   AddressRange text_;
+  DwarfNames& dwarf_names_;
   const void* last_ = nullptr;  ///< the DIE visited last: a walk goes forward only
   std::vector<Node> nodes_;
   std::vector<Name> names_;
-  DwarfNames dwarf_names_;
   std::unordered_map<const void*, uint64_t> copies_;  ///< starts of functions, by the DIE they come from
   bool copies_known_ = false;
   IntervalMap intervals_;

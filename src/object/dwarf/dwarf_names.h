@@ -27,6 +27,9 @@ class DwarfNames {
   /// that it begins at: "main::{lambda:18}::operator()". What is extern "C" keeps its plain name.
   DwarfName name(const Dwarf_Die& function) { return name(function, 0); }
 
+  /// Has to be called before libdw gives its memory back.
+  void forget() { units_.clear(); }
+
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   /// A DIE whose name stands before the names of what it holds.

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "report/diff/diff_for_test.h"
+#include "report/diff/measured_run.h"
 #include "report/diff/output.h"
 #include "report/names/short_name.h"
 
@@ -22,6 +23,19 @@ using ::testing::StartsWith;
 
 LimitResult passed() {
   return {.limit = *parse_limit("total > +3%"), .outcome = LimitResult::Outcome::kPass};
+}
+
+/// An export shows where each of several functions of a name starts: elsewhere in another build.
+TEST(Diff, FunctionsThatAnExportNamesByTheirAddressAreTheSameInAnotherBuild) {
+  const auto key = [](const char* function) {
+    Row row;
+    row.function = function;
+    row.object = "a.out";
+    return key_of(row, Grouping::kFunction, {});
+  };
+  EXPECT_EQ(key("work [0x114b]"), key("work [0x116c]"));
+  EXPECT_EQ(key("work.isra.0 [0x114b]"), key("work"));
+  EXPECT_NE(key("work [0x114b]"), key("help [0x114b]"));
 }
 
 TEST(Diff, NamesWhatGrewAndLeavesTheRestUndecided) {

@@ -20,7 +20,8 @@ std::string row_name(const Row& row, Grouping by) {
     case Grouping::kLine:
       return row.file.empty() ? row.function : place_of(row);
     default:
-      return without_clone_suffix(row.function);
+      return without_clone_suffix(
+          row.function.substr(0, row.function.size() - start_in(row.function).size()));
   }
 }
 

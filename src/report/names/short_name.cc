@@ -260,13 +260,6 @@ std::string_view java_method(std::string_view name) {
   return is_one ? name.substr(blank + 1) : std::string_view();
 }
 
-/// Of "work [0x1170]", as exports call one of several functions of a name, what follows the name; else empty.
-std::string_view start_in(std::string_view name) {
-  const size_t open = name.rfind(" [0x");
-  if (open == kNone || name.find_first_not_of("0123456789abcdef", open + 4) != name.size() - 1) return {};
-  return name.ends_with(']') ? name.substr(open) : std::string_view();
-}
-
 bool has_arguments(NameDetail detail) {
   return detail == NameDetail::kArguments || detail == NameDetail::kBoth;
 }
@@ -304,6 +297,12 @@ std::string short_name(std::string_view full, NameDetail detail) {
 std::string short_c_name(std::string_view name, NameDetail detail) {
   if (detail != NameDetail::kBare || name.starts_with('[')) return std::string(name);
   return without_clone_suffix(std::string(name));
+}
+
+std::string_view start_in(std::string_view name) {
+  const size_t open = name.rfind(" [0x");
+  if (open == kNone || name.find_first_not_of("0123456789abcdef", open + 4) != name.size() - 1) return {};
+  return name.ends_with(']') ? name.substr(open) : std::string_view();
 }
 
 bool is_symbol(std::string_view full, std::string_view linkage) {

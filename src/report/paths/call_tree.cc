@@ -104,7 +104,8 @@ void add_callers(const NamedPaths& paths, uint32_t node, uint32_t at, TreeBuilde
     const std::vector<StackFrame>& frames = paths.frames(step);
     for (size_t i = frames.size(); i-- > 0;) {
       at = builder->child(at, frames[i]);
-      if (frames.back().inlined && paths.is_inexact(node)) builder->set_inexact(at);
+      const bool is_rest = !is_innermost && paths.is_rest(node);  // of all callers together it is exact
+      if (is_rest || (frames.back().inlined && paths.is_inexact(node))) builder->set_inexact(at);
       if (is_innermost) builder->add_self(at, ticks);
       is_innermost = false;
     }
@@ -151,10 +152,12 @@ CallTreeNode small_paths_bottom_up(const CallTreeNode& tree, uint64_t least) {
     path.push_back(node);
     for (const CallTreeNode& child : node->children) pending.emplace_back(&child, depth + 1);
     if (node->ticks >= least || node->self == 0) continue;
+    const bool is_rest =
+        std::ranges::any_of(node->children, [](const CallTreeNode& child) { return child.inexact; });
     uint32_t at = kOutermost;
     for (size_t i = depth; i > 0; --i) {
       at = builder.child(at, path[i]->frame);
-      if (node->inexact) builder.set_inexact(at);
+      if (node->inexact || (is_rest && i < depth)) builder.set_inexact(at);
     }
     builder.add(at, node->self);
   }

@@ -21,16 +21,27 @@ using Positions = std::span<const WeightedPosition>;
 /// whose leaves are lines.
 class TicksInFunction {
  public:
-  /// `symbols`: of each of the places; taken.
-  TicksInFunction(const Profile& profile, uint32_t executable, ObjectNames& names, Positions places,
-                  std::span<NamedRange> symbols)
-      : profile_(profile), executable_(executable), names_(names) {
-    nodes_.emplace_back();
-    std::vector<uint64_t> positions;
-    for (const WeightedPosition& place : places) positions.push_back(place.position);
-    visit_frames(names.symbolizer(executable), positions, [&](size_t i, std::vector<Frame> frames) {
-      add(places[i], stack_frames(executable_, std::move(symbols[i]), std::move(frames), names_));
-    });
+  TicksInFunction() { nodes_.emplace_back(); }
+
+  /// REQUIRES: in the order of the places, before any visit.
+  void add(const WeightedPosition& place, std::vector<StackFrame> frames) {
+    StackFrame& last = frames.back();
+    const std::pair<std::string, uint32_t> line(std::move(last.file), std::exchange(last.line, 0));
+    last.file.clear();
+    uint32_t at = 0;
+    count(at, place);
+    for (size_t i = 0; i < frames.size(); ++i) {
+      const StackFrame& call = frames[i == 0 ? 0 : i - 1];
+      at = child({at, frames[i].function, frames[i].address, i == 0 ? "" : call.file, i == 0 ? 0 : call.line},
+                 std::span(frames).first(i + 1));
+      if (i + 1 < frames.size()) nodes_[at].frames.back().file.clear(), nodes_[at].frames.back().line = 0;
+      count(at, place);
+    }
+    if (line.second == 0) return;
+    at = child({at, {}, 0, line.first, line.second}, frames);
+    nodes_[at].frames.back().file = line.first;
+    nodes_[at].frames.back().line = line.second;
+    count(at, place);
   }
 
   /// `paths`: most ticks first.
@@ -58,26 +69,6 @@ class TicksInFunction {
   };
   /// The node above, the function, and the file and line of the call to it; or the line.
   using Key = std::tuple<uint32_t, std::string, uint64_t, std::string, uint32_t>;
-
-  void add(const WeightedPosition& place, std::vector<StackFrame> frames) {
-    StackFrame& last = frames.back();
-    const std::pair<std::string, uint32_t> line(std::move(last.file), std::exchange(last.line, 0));
-    last.file.clear();
-    uint32_t at = 0;
-    count(at, place);
-    for (size_t i = 0; i < frames.size(); ++i) {
-      const StackFrame& call = frames[i == 0 ? 0 : i - 1];
-      at = child({at, frames[i].function, frames[i].address, i == 0 ? "" : call.file, i == 0 ? 0 : call.line},
-                 std::span(frames).first(i + 1));
-      if (i + 1 < frames.size()) nodes_[at].frames.back().file.clear(), nodes_[at].frames.back().line = 0;
-      count(at, place);
-    }
-    if (line.second == 0) return;
-    at = child({at, {}, 0, line.first, line.second}, frames);
-    nodes_[at].frames.back().file = line.first;
-    nodes_[at].frames.back().line = line.second;
-    count(at, place);
-  }
 
   uint32_t child(Key key, std::span<const StackFrame> frames) {
     const uint32_t parent = std::get<0>(key);
@@ -126,19 +117,16 @@ class TicksInFunction {
     return certain_of(node, ticks) - below;
   }
 
-  const Profile& profile_;
-  uint32_t executable_;
-  ObjectNames& names_;
   std::vector<Node> nodes_;  ///< the first holds all
   std::map<Key, uint32_t> numbers_;
 };
 
-/// Functions of one executable, whose symbols are looked up together.
+/// Functions of one executable, whose symbols and lines are looked up together.
 class InnermostBatch {
  public:
-  InnermostBatch(const Profile& profile, ObjectNames& names, InnermostTicks which,
+  InnermostBatch(ObjectNames& names, InnermostTicks which,
                  const std::function<void(const InnermostPart&)>& visit)
-      : profile_(profile), names_(names), which_(which), visit_(visit) {}
+      : names_(names), which_(which), visit_(visit) {}
 
   /// REQUIRES: in the order of the places. `paths`: most ticks first; they outlive the batch.
   void add(uint32_t executable, Positions covered, std::span<const InnermostPart::Path> paths) {
@@ -150,14 +138,22 @@ class InnermostBatch {
 
   void visit_all() {
     if (functions_.empty()) return;
-    std::vector<NamedRange> symbols = names_.symbolizer(executable_).name(positions_);
-    std::span<NamedRange> rest = symbols;
-    for (const Function& function : functions_) {
-      const size_t count = function.covered.size();
-      TicksInFunction(profile_, executable_, names_, function.covered, rest.first(count))
-          .visit(function.paths, which_, visit_);
-      rest = rest.subspan(count);
-    }
+    Symbolizer& symbolizer = names_.symbolizer(executable_);
+    std::vector<NamedRange> symbols = symbolizer.name(positions_);
+    auto function = functions_.begin();
+    size_t first = 0;  // of the function's positions
+    TicksInFunction ticks;
+    const auto end_function = [&] {
+      ticks.visit(function->paths, which_, visit_);
+      ticks = TicksInFunction();
+      first += (function++)->covered.size();
+    };
+    visit_frames(symbolizer, positions_, [&](size_t i, std::vector<Frame> frames) {
+      while (i - first >= function->covered.size()) end_function();
+      ticks.add(function->covered[i - first],
+                stack_frames(executable_, std::move(symbols[i]), std::move(frames), names_));
+    });
+    while (function != functions_.end()) end_function();
     functions_.clear();
     positions_.clear();
   }
@@ -168,7 +164,6 @@ class InnermostBatch {
     std::span<const InnermostPart::Path> paths;
   };
 
-  const Profile& profile_;
   ObjectNames& names_;
   InnermostTicks which_;
   const std::function<void(const InnermostPart&)>& visit_;
@@ -188,7 +183,7 @@ void visit_innermost_parts(const Profile& profile, ObjectNames& names, Innermost
     const PathTreeNode& node = profile.paths.context[i];
     if (is_innermost(node)) ends[{node.executable, node.position}].push_back({i, node.self});
   }
-  InnermostBatch batch(profile, names, which, visit);
+  InnermostBatch batch(names, which, visit);
   for (auto& [place, paths] : ends) {
     std::ranges::stable_sort(paths, std::greater(), &InnermostPart::Path::ticks);
     const auto function = functions.find(place);

@@ -204,7 +204,9 @@ TEST(InnermostParts, OfSmallPathsAreEstimatesUpToTheOutermostCaller) {
     text +=
         fmt::format("{}<{} {}{}; ", parent, node.frame.function, node.inexact ? "about " : "", node.ticks);
   });
-  EXPECT_EQ(text, "-1<inlined about 9; 0<f2 about 9; 1<f1 about 6; 1<f3 about 3; -1<f2 6; 4<f1 4; 4<f3 2; ");
+  EXPECT_EQ(
+      text,
+      "-1<inlined about 9; 0<f2 about 9; 1<f1 about 6; 1<f3 about 3; -1<f2 6; 4<f1 about 4; 4<f3 about 2; ");
 }
 
 TEST(InnermostParts, AreFunctionsOfTheCallTree) {

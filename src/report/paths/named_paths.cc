@@ -210,8 +210,11 @@ void NamedPaths::split_leaves(const Profile& profile, ObjectNames& names, Innerm
     }
   });
   inexact_.resize(tree_.size() - leaves.size());
-  for (const auto& [leaf, estimated] : leaves)
+  rests_.resize(tree_.size());
+  for (const auto& [leaf, estimated] : leaves) {
+    if (which == InnermostTicks::kAll && estimated) rests_[leaf] = true;
     inexact_.push_back(which == InnermostTicks::kAll ? estimated : tree_[leaf].self != 0);
+  }
 }
 
 NamedPaths::Places NamedPaths::add_positions(Positions positions, bool lines, bool one_frame,

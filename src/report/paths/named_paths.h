@@ -46,6 +46,8 @@ class NamedPaths {
   /// The node is inlined code. The path may have more ticks there, which count as its function's own; or,
   /// with shared parts, more or fewer.
   [[nodiscard]] bool is_inexact(uint32_t node) const { return node < inexact_.size() && inexact_[node]; }
+  /// Its ticks are what estimates have left of them.
+  [[nodiscard]] bool is_rest(uint32_t node) const { return node < rests_.size() && rests_[node]; }
   /// Ticks without a place, which no node has.
   [[nodiscard]] uint64_t lost() const { return profile_.ledger.lost; }
   /// A function of a table, as its frames are. `address`: 0 if unknown.
@@ -104,7 +106,7 @@ class NamedPaths {
   TicksWithoutPath without_path_;
   std::vector<std::vector<StackFrame>> places_;  ///< by number; 0: nothing
   std::vector<uint32_t> place_, plane_place_;    ///< of each node
-  std::vector<bool> inexact_;
+  std::vector<bool> inexact_, rests_;
   std::vector<InlinedCode> inlined_code_;
   std::vector<CodeOfPlace> without_lines_;  ///< first bytes of functions that ran
   Namesakes namesakes_;

@@ -71,12 +71,13 @@ function fromLeaf(entry: Frame): Frame {
   for (let leaf = pending.pop(); leaf; leaf = pending.pop()) {
     pending.push(...leaf.down);
     if (leaf.self === 0) continue;
+    const isRest = leaf.down.some((next) => next.isEstimate); // of all callers together it is exact
     let at = tree.root;
     at.rest -= leaf.self;
     for (let step: Frame = leaf; step.of; step = step.up!) {
       at = tree.below(at, step.of);
       at.ticks += leaf.self;
-      at.isEstimate ||= leaf.isEstimate;
+      at.isEstimate ||= leaf.isEstimate || (isRest && step !== leaf);
     }
   }
   tree.add(data.small_from_leaf, () => undefined);

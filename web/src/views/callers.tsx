@@ -139,7 +139,7 @@ function List(props: { sides: Side[]; verb: string; label: string; all: boolean;
   );
 }
 
-const rangeText = data.paths?.folded === 0 ? "inlined code, or paths of several symbols," : "folded paths";
+const rangeText = (data.paths?.folded ?? 0) === 0 ? "inlined code, or paths of several symbols," : "folded paths";
 
 export function Callers() {
   const [all, setAll] = createSignal(false);

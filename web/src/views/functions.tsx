@@ -119,7 +119,7 @@ function Row(props: { of: Function; gap: boolean; index: number; stop: boolean }
   );
 }
 
-const rangeText = data.paths?.folded === 0 ? "paths of several symbols" : "folded paths";
+const rangeText = (data.paths?.folded ?? 0) === 0 ? "paths of several symbols" : "folded paths";
 
 const isCut = (row: Function) => row.total !== null && row.cut >= 0.005;
 
