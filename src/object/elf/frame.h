@@ -8,11 +8,11 @@ namespace pctally {
 
 /// One source-level frame at a position: innermost first when a function was inlined.
 struct Frame {
-  std::string function;   ///< demangled
-  std::string file;       ///< empty if unknown
-  uint32_t line = 0;      ///< 0 if unknown
-  std::string linkage{};  ///< the symbol that `function` is the demangled form of; the last part of
-                          ///< `function`, if it has scopes and no symbol; empty if that is the same
+  std::string function;     ///< demangled
+  std::string file;         ///< empty if unknown
+  uint32_t line = 0;        ///< 0 if unknown
+  std::string linkage{};    ///< the symbol that `function` is the demangled form of; the last part of
+                            ///< `function`, if it has scopes and no symbol; empty if that is the same
   uint32_t start_line = 0;  ///< where the function is declared, in `file`; 0 if unknown, or in another file
   uint64_t copy = 0;        ///< ObjectAddress of the function's own code, whose symbol is still to be taken
 };
