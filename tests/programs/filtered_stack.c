@@ -1,6 +1,7 @@
 /* filtered_stack unmapped|small|again: has a seccomp filter that kills for rt_sigprocmask(2), changes its
- * alternate stack behind it, and works. unmapped: the stack's memory goes, with more around it. small: it gets
- * one of 8 KiB, and a signal there. again: it had one without room for a handler, and gets a large one. */
+ * alternate stack behind it, and works. unmapped: the stack's memory goes, with more around it. small: it
+ * gets one of 8 KiB, and a signal there. again: it had one without room for a handler, and gets a large one.
+ */
 #include "spin.h"
 
 #include <linux/filter.h>

@@ -1,6 +1,6 @@
 /* same_number: ends with status 3, and leaves a process behind that makes another one with the number of the
-   first, as soon as that is free, and ends; the other one says so, and ends with status 0. Needs CAP_SYS_ADMIN
-   or CAP_CHECKPOINT_RESTORE, and Linux 5.5. */
+   first, as soon as that is free, and ends; the other one says so, and ends with status 0. Needs
+   CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE, and Linux 5.5. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
