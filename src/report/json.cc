@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/names/shown_names.h"
 #include "report/print/escape.h"
 #include "report/print/json_value.h"
 
