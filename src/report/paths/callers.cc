@@ -443,7 +443,8 @@ Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackF
   for (const InlinedCode& code : paths.inlined_code())
     if (code.is_symbol && function_of(code.frames.back()) == function_of(function))
       callers.entries.push_back(code.frames.front());
-  callers.unread = function.object.empty() ? 0 : unread_ticks(paths.tree());  // a cut is no function
+  // A cut is no function. What was not read may be of any program or path.
+  callers.unread = function.object.empty() ? 0 : unread_ticks(whole_of(profile).paths.context);
   callers.unread -= std::min(callers.unread, walk.without_path());
   callers.share = static_cast<double>(total.low) / all;
   callers.is_range = is_wide_range(callers.share, high, account.effective_samples);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -328,6 +329,11 @@ TEST(Callers, TicksThatTheRecorderHasNotReadMayBelongToAnyFunction) {
     EXPECT_EQ(callers.unread, unread);
     EXPECT_EQ(callers_text(paths.profile, callers, {}).find(line) != std::string::npos, unread != 0);
   }
+  Profile part = paths.profile;  // of a program: the scope of what was not read is not known
+  part.whole = std::make_shared<const Profile>(paths.profile);
+  part.paths.context[cut].self = 0;
+  const NamedPaths of_part(part, names, NamedPaths::Detail::kLines);
+  EXPECT_EQ(callers_of(part, of_part, find_functions(of_part, "f2").at(0)).unread, 7u);
   paths.profile.paths.ends_known = false;
   const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
