@@ -300,7 +300,7 @@ int unmap_around_stack(void* memory, size_t bytes) noexcept {
   const auto stack = reinterpret_cast<uintptr_t>(t_alternate.ss_sp) & ~(page - 1);
   const auto behind =
       (reinterpret_cast<uintptr_t>(t_alternate.ss_sp) + t_alternate.ss_size + page - 1) & ~(page - 1);
-  if (start % page != 0) return g_munmap.get()(memory, bytes);
+  if (bytes == 0 || start % page != 0) return g_munmap.get()(memory, bytes);
   if (start < stack && g_munmap.get()(memory, stack - start) != 0) return -1;
   return behind < end ? g_munmap.get()(reinterpret_cast<void*>(behind), end - behind) : 0;
 }

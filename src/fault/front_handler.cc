@@ -60,7 +60,7 @@ void mask_as_before(const struct sigaction& to, int signal, const void* context)
 /// nearly used up.
 [[gnu::noinline]] void pass_on(unsigned level, int signal, siginfo_t* info, void* context) noexcept {
   Front& front = front_of(signal);
-  end_own_handler();  // what came before the claim began waits no longer
+  end_all_own_handlers();  // what came before the claim began waits no longer
   struct sigaction& previous = front.previous[level].action();
   struct sigaction to = previous;
   bool sent = info->si_code <= 0;

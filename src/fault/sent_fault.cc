@@ -64,7 +64,7 @@ void know_own_handler(SignalHandler handler) noexcept {
 
 bool keep_sent_fault(int signal, const siginfo_t* info, const void* context) noexcept {
   if (signal != SIGSEGV && signal != SIGBUS) return false;
-  if (!t_own_handler.running && !is_entry(interrupted_pc(context))) return false;
+  if (t_own_handler.running == 0 && !is_entry(interrupted_pc(context))) return false;
   // As one that is pending: a second of the same number is no further signal.
   t_own_handler.kept[signal == SIGSEGV ? 0 : 1] = {signal, info->si_code, info->si_pid, info->si_uid,
                                                    info->si_value.sival_ptr};

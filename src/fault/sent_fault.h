@@ -19,7 +19,7 @@ struct SentFault {
 };
 
 struct OwnHandler {
-  bool running;
+  unsigned running;   ///< how many, one in another
   SentFault kept[2];  ///< SIGSEGV, SIGBUS
 };
 extern __thread OwnHandler t_own_handler;
@@ -27,19 +27,27 @@ extern __thread OwnHandler t_own_handler;
 /// Sends what was kept to the calling thread, blocked until the handler returns. Async-signal-safe.
 void send_kept_faults() noexcept;
 
-/// First in a handler of ours that blocks all other signals. Async-signal-safe.
+/// First in a handler of ours that blocks all other signals, or all but ticks. Async-signal-safe.
 inline void begin_own_handler() noexcept {
-  t_own_handler.running = true;
+  t_own_handler.running = t_own_handler.running + 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/// Last in it, and before it calls the program. Async-signal-safe.
+/// Last in it. What came meanwhile is sent at the end of the outermost. Async-signal-safe.
 inline void end_own_handler() noexcept {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  t_own_handler.running = false;
+  const unsigned outer = t_own_handler.running - (t_own_handler.running != 0 ? 1 : 0);
+  t_own_handler.running = outer;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (__builtin_expect(t_own_handler.kept[0].signal != 0 || t_own_handler.kept[1].signal != 0, 0))
+  if (__builtin_expect(outer == 0 && (t_own_handler.kept[0].signal != 0 || t_own_handler.kept[1].signal != 0),
+                       0))
     send_kept_faults();
+}
+
+/// Before a handler of ours calls the program.
+inline void end_all_own_handlers() noexcept {
+  t_own_handler.running = 0;
+  end_own_handler();
 }
 
 using SignalHandler = void (*)(int, siginfo_t*, void*);

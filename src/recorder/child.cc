@@ -70,7 +70,8 @@ void add_times(const rusage& b, rusage* a) {
 }
 
 /// A child that asked to be traced (PTRACE_TRACEME) is traced by its parent, and stopped at a signal, which
-/// it gets as without a tracer. The SIGTRAP of an exec is for tracers alone.
+/// it gets as without a tracer. The SIGTRAP of an exec is for tracers alone, and looks like one that the
+/// child sends itself by kill(2).
 void end_tracing(pid_t pid, int signal) {
   siginfo_t info{};
   const bool of_exec = signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, pid, nullptr, &info) == 0 &&
@@ -179,6 +180,10 @@ bool Child::ended() {
 /// wait4(2) adds up the process and its children: its own clock is there until then.
 void Child::reap_alone() {
   siginfo_t end{};
+  // A thread may have asked to be traced, whose stops are none of its process's.
+  while (waitid(P_ALL, 0, &end, WSTOPPED | WNOHANG | __WALL) == 0 && end.si_pid != 0)
+    if (end.si_code == CLD_TRAPPED) end_tracing(end.si_pid, end.si_status);
+  end = {};
   const auto pid = static_cast<id_t>(pid_);
   if (waitid(P_PID, pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid != pid_) return;
   if (end.si_code == CLD_TRAPPED) return end_tracing(pid_, end.si_status);

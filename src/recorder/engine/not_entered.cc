@@ -217,7 +217,7 @@ void NotEntered::add_row(pid_t pid, Process* process) {
 void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& process) const {
   auto* record = pool_at<ProcessRecord>(file_->pool(), process.row);
   if (used_ns(now) > process.first_ns) record->cpu_ns = used_ns(now) - process.first_ns;
-  if (now.state == 'Z' || now.state == 'X') return;
+  if (now.has_ended()) return;
   rename_process(record, comm_of(pid));
   record->note = reason(pid, record->note);
 }
