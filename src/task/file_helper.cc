@@ -315,7 +315,7 @@ Result<UniqueFd> FileHelper::open_file(std::string_view path) {
 }
 
 Result<std::string> FileHelper::read_part(std::string_view path, uint64_t offset) {
-  const auto answer = ask(kPart, 0, path, offset);
+  auto answer = ask(kPart, 0, path, offset);
   if (!answer) return std::unexpected(answer.error());
   return std::move(answer->part);
 }
