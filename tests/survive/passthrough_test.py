@@ -86,7 +86,10 @@ class Passthrough(unittest.TestCase):
         scripts = ("os.kill(os.getpid(), signal.SIGCHLD)\nprint('goes on', flush=True)\nsys.exit(3)",
                    "os.execv('/bin/sh', ['sh', '-c', 'echo goes on; exit 3'])",
                    "signal.signal(signal.SIGUSR1, lambda *_: (print('goes on', flush=True), sys.exit(3)))\n"
-                   "os.kill(os.getpid(), signal.SIGUSR1)\nsys.exit(1)")
+                   "os.kill(os.getpid(), signal.SIGUSR1)\nsys.exit(1)",
+                   "import threading\ndef ask():\n  ctypes.CDLL(None).ptrace(0, 0, None, None)\n"
+                   "  signal.pthread_kill(threading.get_ident(), signal.SIGCHLD)\n"
+                   "thread = threading.Thread(target=ask)\nthread.start()\nthread.join()\nprint('goes on', flush=True)\nsys.exit(3)")
         for words in (*(["-e", engine] for engine in p.engines()), ["--wait"]):
             for script in scripts:
                 result = self.record("-q", "-f", *words, "-o", "a.pct", "--", sys.executable, "-c", ask + script, timeout=60)
