@@ -68,11 +68,12 @@ class Trap : public testing::Test {
 };
 
 /// The ticks of so much CPU time, `spread` periods more at most. Those that would fall into the kernel do
-/// not come, which is a few percent on an idle machine and more where its interrupts are slow: a quarter
-/// may be missing.
+/// not come, which is a few percent on an idle machine and more where its interrupts are slow; nor do those
+/// of a time in which a host holds the CPU and does not say so (34 % of one run of 0.5 s): a half may be
+/// missing.
 void expect_ticks(double ticks, double periods, double spread) {
   EXPECT_LE(ticks, periods + spread);
-  EXPECT_GE(ticks, 0.75 * periods - spread);
+  EXPECT_GE(ticks, 0.5 * periods - spread);
 }
 
 // The number of kept ticks of N has a standard deviation below sqrt(0.13 N); with N = 500 below 8.1. The
