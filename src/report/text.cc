@@ -176,12 +176,9 @@ void TextReport::add_header() {
       profile_.duration_ns != 0 ? seconds_text(duration_of(profile_.duration_ns, 1)) + " s elapsed, " : "";
   add("time      {}, {}{}\n", cpu, elapsed, number_recorded());
   const std::string what = profile_.counts_cpu_time() ? "time" : escaped(profile_.event);
-  const std::string own = profile_.counts_cpu_time() ? "self time" : what;
-  if (with_totals())
-    add("shares    self: {0} in the function; total: with its callees; ± is a 95 % confidence interval\n",
-        what);
-  else
-    add("shares    {}, not of callees; ± is a 95 % confidence interval\n", own);
+  add("shares    {}; ± is a 95 % confidence interval\n",
+      with_totals() ? fmt::format("self: {} in the function; total: with its callees", what)
+                    : (profile_.counts_cpu_time() ? "self time" : what) + ", not of callees");
   if (unsampled_beyond_chance(account) > kTolerableGap)
     add("          of the {:.0f} % of the CPU time that was sampled; the rest may have run anything\n",
         100 * (1 - unsampled_share(account)));
