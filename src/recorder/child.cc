@@ -186,7 +186,7 @@ void Child::reap_alone() {
   end = {};
   const auto pid = static_cast<id_t>(pid_);
   if (waitid(P_PID, pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid != pid_) return;
-  if (end.si_code == CLD_TRAPPED) return end_tracing(pid_, end.si_status);
+  if (end.si_code == CLD_TRAPPED) return;  // stopped since: that has sent a SIGCHLD, and is seen above then
   own_time_ = cpu_time_of(pid_, false);
   reaped_ = wait4(pid_, &status_, WNOHANG, &usage_) == pid_;
 }

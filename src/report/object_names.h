@@ -50,9 +50,9 @@ class ObjectNames {
   /// so do the kernels of several boots.
   const std::string& shown(uint32_t executable) const { return shown_[executable]; }
 
-  /// Its functions are told apart by their names alone, for one function lies at many addresses: a JIT
-  /// compiles it many times, and each boot places its kernel anew (where there is one boot, namesakes stay
-  /// apart).
+  /// Whether only the names of its functions distinguish them. One function then lies at many addresses: a
+  /// JIT compiles it many times, and the kernel lies elsewhere in each boot. (The functions of one boot's
+  /// kernel are distinguished by their addresses, too.)
   [[nodiscard]] bool known_by_name(uint32_t executable) const;
 
   /// As the profile has it.

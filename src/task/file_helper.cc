@@ -224,10 +224,9 @@ Result<FileFacts> read_facts(const std::string& path) {
   return found_or(error, facts);
 }
 
-Result<bool> read_trampoline(pid_t pid, uint64_t address) {
+std::optional<bool> read_trampoline(pid_t pid, uint64_t address) {
   const int error = find_trampoline(pid, address);
-  if (error != 0 && error != ENOEXEC) return fail(error, "%s", strerror(error));
-  return error == 0;
+  return error == 0 || error == ENOEXEC ? std::optional(error == 0) : std::nullopt;
 }
 
 struct FileHelper::Answer {

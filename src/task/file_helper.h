@@ -10,6 +10,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,8 +43,9 @@ struct FileRequest;
 Result<FileView> read_view(pid_t pid);
 /// A path below "/proc/N/root" is looked up in that root: its links do not lead out of it.
 Result<FileFacts> read_facts(const std::string& path);
-/// Whether a process's memory has kTrampoline at `address`. May wait for a file system.
-Result<bool> read_trampoline(pid_t pid, uint64_t address);
+/// Whether a process's memory has kTrampoline at `address`; nothing: it cannot be read. May wait for a file
+/// system.
+std::optional<bool> read_trampoline(pid_t pid, uint64_t address);
 
 /// Not thread-safe. Errors are those of open(2) and stat(2), EPIPE if it is lost.
 class FileHelper {

@@ -194,8 +194,7 @@ std::optional<bool> ProcessFiles::has_trampoline(pid_t pid, uint64_t address) {
     if (answer) return *answer;
     if (!is_refusal(answer.error().code)) return std::nullopt;
   }
-  const auto known = read_trampoline(pid, address);
-  return known ? std::optional(*known) : std::nullopt;
+  return read_trampoline(pid, address);
 }
 
 Result<FileView> ProcessFiles::view_of(pid_t pid) {

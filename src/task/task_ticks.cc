@@ -183,9 +183,8 @@ class TaskTable::TaskCode : public CodeSpace {
     unsigned char bytes[kTrampolineBytes];
     if (chunks_.read(address, bytes)) return std::ranges::equal(bytes, kTrampoline);
     if (!task_->has_anonymous(address)) return std::nullopt;
-    if (table_->files_ != nullptr) return table_->files_->has_trampoline(pid_, address);
-    const auto known = read_trampoline(pid_, address);
-    return known ? std::optional(*known) : std::nullopt;
+    return table_->files_ != nullptr ? table_->files_->has_trampoline(pid_, address)
+                                     : read_trampoline(pid_, address);
   }
 
  private:

@@ -126,19 +126,22 @@ const DwarfInline::Name& DwarfInline::name_of(Node* node) {
 
 /// Inlined code and the function's own come from one DIE, which has no code.
 uint64_t DwarfInline::copy_of(const Node& node) {
-  Dwarf_Die origin;
-  Dwarf_Addr base = 0, start = 0, end = 0;
-  for (size_t i = copies_known_ ? nodes_.size() : 0; i < nodes_.size(); ++i) {
-    origin = nodes_[i].die;
-    if (nodes_[i].parent == kNone && dwarf_ranges(&origin, 0, &base, &start, &end) > 0 &&
-        follow(&origin, DW_AT_abstract_origin))
-      copies_.emplace(origin.addr, start);
-  }
-  copies_known_ = true;
-  origin = node.die;
+  if (!copies_) find_copies();
+  Dwarf_Die origin = node.die;
   if (!follow(&origin, DW_AT_abstract_origin)) return 0;
-  const auto found = copies_.find(origin.addr);
-  return found == copies_.end() ? 0 : found->second;
+  const auto found = copies_->find(origin.addr);
+  return found == copies_->end() ? 0 : found->second;
+}
+
+void DwarfInline::find_copies() {
+  copies_.emplace();
+  for (const Node& node : nodes_) {
+    Dwarf_Die origin = node.die;
+    Dwarf_Addr base = 0, start = 0, end = 0;
+    if (node.parent == kNone && dwarf_ranges(&origin, 0, &base, &start, &end) > 0 &&
+        follow(&origin, DW_AT_abstract_origin))
+      copies_->emplace(origin.addr, start);
+  }
 }
 
 SourceLine DwarfInline::call_site(Dwarf_Die* die) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <elfutils/libdw.h>
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -53,6 +54,7 @@ class DwarfInline {
   static SourceLine start_of(Dwarf_Die die);
   const Name& name_of(Node* node);
   uint64_t copy_of(const Node& node);
+  void find_copies();
   static SourceLine call_site(Dwarf_Die* die);
 
   AddressRange text_;
@@ -60,8 +62,8 @@ class DwarfInline {
   const void* last_ = nullptr;  ///< the DIE visited last: a walk goes forward only
   std::vector<Node> nodes_;
   std::vector<Name> names_;
-  std::unordered_map<const void*, uint64_t> copies_;  ///< starts of functions, by the DIE they come from
-  bool copies_known_ = false;
+  /// Where functions start, by the DIE that they come from; made when first needed.
+  std::optional<std::unordered_map<const void*, uint64_t>> copies_;
   IntervalMap intervals_;
 };
 

@@ -45,14 +45,14 @@ class LookAlikes {
     return NameDetail::kFull;
   }
 
-  struct Namesakes {
+  struct Places {
     std::set<uint64_t> starts;
     std::set<std::string_view> declared;
   };
 
   /// Functions with the same full name show where they start, if that is known, or are declared.
   void add_places(std::span<const FunctionName> functions, std::vector<std::string>* names) const {
-    std::map<std::string_view, Namesakes> of;
+    std::map<std::string_view, Places> of;
     for (size_t index : members_) {
       const FunctionName& function = functions[index];
       if (function.address != 0) of[function.full].starts.insert(function.address);

@@ -124,9 +124,6 @@ class CallersText {
     out_ += fmt::format("      inlined into {}\n", chain);
   }
 
-  const Profile& profile_;
-  const Callers& callers_;
-  CallersTextOptions options_;
   /// Another tool's samples may have none.
   void add_unread() {
     if (callers_.unread == 0) return;
@@ -137,6 +134,9 @@ class CallersText {
       out_ += fmt::format("\n{} without a stack may belong here\n", ticks);
   }
 
+  const Profile& profile_;
+  const Callers& callers_;
+  CallersTextOptions options_;
   std::string out_;
 };
 

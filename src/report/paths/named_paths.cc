@@ -91,7 +91,7 @@ NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail
   if (detail == Detail::kInlinedCode && !profile.paths.one_frame)
     std::ranges::move(find_inlined_code(profile, names), std::back_inserter(inlined_code_));
   below_ = ticks_below(tree_);
-  tell_namesakes_apart(names);
+  distinguish_namesakes(names);
   name_functions();
   if (!plane_.empty() || without_path_.any()) add_known(profile, names);
 }
@@ -113,7 +113,7 @@ void NamedPaths::for_each_frame(Visit&& visit) {
 
 /// A function whose name is its own may be inlined, too, and is the same function there. Where that is not
 /// certain, the lines say it of functions that ran.
-void NamedPaths::tell_namesakes_apart(ObjectNames& names) {
+void NamedPaths::distinguish_namesakes(ObjectNames& names) {
   for_each_frame([this](const StackFrame& frame) { namesakes_.add(frame); });
   for (const auto& [place, executable, position] : without_lines_)
     for (StackFrame& frame : places_[place]) {

@@ -95,7 +95,7 @@ class NamedPaths {
   template <class Visit>
   void for_each_frame(Visit&& visit);
   void split_leaves(const Profile& profile, ObjectNames& names, InnermostTicks which);
-  void tell_namesakes_apart(ObjectNames& names);
+  void distinguish_namesakes(ObjectNames& names);
   void name_functions();
   KnownTicks& known_of(const std::string& object, const std::string& full, uint64_t address);
   void add_known(const Profile& profile, ObjectNames& names);
