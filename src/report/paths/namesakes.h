@@ -1,6 +1,6 @@
-// Distinguishes functions of one full name in one object. Those with symbols start somewhere else. Of one that
-// is only inlined nothing is known but where it is declared: the static hash() of one file, inlined, is not
-// that of another file, which has code of its own.
+// Distinguishes functions of one full name in one object. Those with symbols start somewhere else. Of one
+// that is only inlined nothing is known but where it is declared: the static hash() of one file, inlined, is
+// not that of another file, which has code of its own.
 #pragma once
 #include <map>
 #include <set>
