@@ -316,12 +316,19 @@ def stolen_share(data):
     return taken_s(data) / cpu if cpu > 0 else 0
 
 
-def share_at_most(data, function):
-    """The upper end of its share's interval outside the kernel, were what the host took its own: for a share that a test expects at
-    least. Beside other programs a sample stands for many ticks, the interval is wide, and the kernel takes a quarter of the time."""
+def share_at_most(data, function=None, file=None):
+    """The upper end of a function's or a file's share outside the kernel, were what the host took its own: for a share that a test
+    expects at least. Beside other programs a sample stands for many ticks, the interval is wide, and the kernel takes a quarter of
+    the time."""
     kernel = sum(row["share"] for row in data["rows"] if row.get("object") == "[kernel]")
-    high = sum(row["high"] for row in data["rows"] if row["function"] == function)
+    high = sum(row["high"] for row in data["rows"]
+               if (row["function"] == function if file is None else os.path.basename(row["object"]) == file))
     return min(high / max(1 - kernel, 0.01), 1) + stolen_share(data)
+
+
+def share_at_least(data, function):
+    """The same for a share that a test expects at most: without what the host took, whose late ticks may all be of this function."""
+    return sum(row["share"] for row in data["rows"] if row["function"] == function) - stolen_share(data)
 
 
 def seconds_at_most(data, function):

@@ -107,7 +107,7 @@ static int filtered(const char* way) {
 
 static int blocked_in_handler;
 
-__attribute__((noinline)) void work_in_handler(void) { work(120); }
+__attribute__((noinline)) void work_in_handler(void) { work(300); }
 
 static void count_mask(int number) {
   sigset_t mask;
