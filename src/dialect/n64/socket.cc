@@ -46,19 +46,31 @@ Result<void> make_private(const char* path) noexcept {
   return {};
 }
 
-/// The mode is the socket's before it has a name, so nobody can come in between.
-Result<UniqueFd> listen_in(const char* path) noexcept {
+/// Gives a socket its name, which may be that of a socket that nobody listens to.
+Result<void> take_name(const char* bound, const char* path) noexcept {
+  if (link(bound, path) == 0) return {};
+  if (errno != EEXIST) return failed("link", path);
+  if (auto living = connect_to(path); living || living.error().code != ECONNREFUSED)
+    return fail(EADDRINUSE, "%s: somebody listens there already", path);
+  unlink(path);
+  if (link(bound, path) != 0) return failed("link", path);
+  return {};
+}
+
+/// The mode is the socket's before it has a name, and it listens before it has the name that others look for:
+/// nobody can come in between, and who finds the name can connect.
+Result<UniqueFd> listen_in(const char* folder, const char* path) noexcept {
+  Path own;
+  if (snprintf(own, sizeof own, "%s/.%d", folder, getpid()) >= static_cast<int>(sizeof own))
+    return fail(ENAMETOOLONG, "%s: the name is too long for a socket", path);
   auto socket = new_socket();
   if (!socket) return socket;
   if (fchmod(socket->get(), 0600) != 0) return failed("fchmod", path);
-  if (bind_to(socket->get(), path) != 0) {
-    if (errno != EADDRINUSE) return failed("bind", path);
-    if (auto living = connect_to(path); living || living.error().code != ECONNREFUSED)
-      return fail(EADDRINUSE, "%s: somebody listens there already", path);
-    unlink(path);
-    if (bind_to(socket->get(), path) != 0) return failed("bind", path);
-  }
-  if (listen(socket->get(), 8) != 0) return failed("listen", path);
+  unlink(own);
+  if (bind_to(socket->get(), own) != 0) return failed("bind", own);
+  Result<void> named = listen(socket->get(), 8) == 0 ? take_name(own, path) : failed("listen", path);
+  unlink(own);
+  if (!named) return std::unexpected(named.error());
   return socket;
 }
 
@@ -86,7 +98,7 @@ Result<UniqueFd> listen_in_directory(unsigned number, const char* name, Path& pa
   if (!directory(number, folder) || !in_directory(number, name, path))
     return fail(ENAMETOOLONG, "no directory for sockets: XDG_RUNTIME_DIR is too long");
   auto made = make_private(folder);
-  auto result = made ? listen_in(path) : std::unexpected(made.error());
+  auto result = made ? listen_in(folder, path) : std::unexpected(made.error());
   if (!result) path[0] = '\0';
   return result;
 }
