@@ -29,9 +29,9 @@ extern "C" {
  * A pc raises counter (pc - offset) * scale / 65536 / 2, as the kernels of the family compute it. The page
  * divides first, "[(pc - offset) / 2] * scale / 65536"; the two differ at odd distances where the scale is
  * no power of two. PCTALLY_BSD_PROFIL=manual in the environment counts by the page. Returns 0, or -1 with
- * errno: EINVAL (scale above 65536; nothing has changed), EFAULT (a byte of samples cannot be written;
- * profiling has ended), EAGAIN, ENOMEM. With PCTALLY_BSD_PROFIL=macos every call fails with EINVAL, as on
- * macOS. */
+ * errno: EFAULT (scale is not 0 and a byte of samples cannot be written; profiling has ended), EINVAL (scale
+ * above 65536; nothing has changed), EAGAIN, ENOMEM. With PCTALLY_BSD_PROFIL=macos every call fails with
+ * EINVAL, as on macOS. */
 int pctally_bsd_profil(char *samples, size_t size, unsigned long offset, unsigned int scale);
 
 /* monitor(3) of 4.3BSD: as pctally_svr4_monitor() in svr4.h, by this profil: it needs a counter for every

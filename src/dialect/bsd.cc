@@ -31,12 +31,13 @@ using namespace pctally;
 PCTALLY_DIALECT_CALL int pctally_bsd_profil(char* samples, size_t size, unsigned long offset,
                                             unsigned int scale) {
   CallLock lock(g_sessions_mutex);
+  if (as_on_macos()) return set_errno(EINVAL);
   ScaleMeaning meaning = meaning_of(kBsdProfil, scale);
-  if (meaning == ScaleMeaning::kInvalid || as_on_macos()) return set_errno(EINVAL);
   if (meaning != ScaleMeaning::kOff && !writable(samples, size)) {
     g_bsd.stop();
     return set_errno(EFAULT);
   }
+  if (meaning == ScaleMeaning::kInvalid) return set_errno(EINVAL);
   return set_errno(
       profil_one(&g_bsd, policy(), {.base = samples, .bytes = size, .offset = offset, .scale = scale}));
 }

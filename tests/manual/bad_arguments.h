@@ -156,7 +156,7 @@ class ListGrounds {
 /// What a page says of a call.
 struct Verdict {
   std::vector<int> errors;  ///< one of these is reported; none: the call succeeds
-  enum After { kNotSaid, kOff, kAsBefore, kOn } after = kOn;
+  enum After { kOff, kAsBefore, kOn } after = kOn;
   /// A counter in the grounds that the ticks raise, if they can: at an odd address none can be counted
   /// atomically but on x86-64 (docs/machines.md).
   const char* raised = nullptr;
@@ -212,7 +212,6 @@ class BadArguments : public Page {
   }
 
   void judge_state(Verdict::After after, bool was_on) {
-    if (after == Verdict::kNotSaid) return;
     if (after == Verdict::kOff) {
       EXPECT_EQ(pctally_count(nullptr, 1), -1) << "still on";
     }

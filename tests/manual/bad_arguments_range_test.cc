@@ -68,12 +68,8 @@ TEST_F(bad_arguments, svr4_profil) {
 // and errno is set [EFAULT]. Otherwise profil() returns 0."
 Verdict bsd_page(const Range& range) {
   if (range.scale == 0) return {{}, Verdict::kOff};
-  bool illegal = !range.buffer.holds(range.size);
-  if (range.scale > 65536) {
-    if (illegal) return {{EINVAL, EFAULT}, Verdict::kNotSaid};
-    return {{EINVAL}, Verdict::kAsBefore};
-  }
-  if (illegal) return {{EFAULT}, Verdict::kOff};
+  if (!range.buffer.holds(range.size)) return {{EFAULT}, Verdict::kOff};
+  if (range.scale > 65536) return {{EINVAL}, Verdict::kAsBefore};
   return {{}, Verdict::kOn};
 }
 

@@ -179,6 +179,21 @@ TEST_F(bsd_profil_return_values, illegal_address_terminates_profiling) {
   }
 }
 
+// "If the scale value is nonzero": one that is out of range, too.
+TEST_F(bsd_profil_return_values, illegal_address_at_any_scale_but_0) {
+  for (unsigned scale : {1u, 2u, 65536u, 65537u, ~0u}) {
+    ASSERT_EQ(profil(65536), 0);
+    errno = 0;
+    EXPECT_EQ(pctally_bsd_profil(nullptr, 64, kText, scale), -1) << scale;
+    EXPECT_EQ(errno, EFAULT) << scale;
+    EXPECT_FALSE(is_on()) << scale;
+  }
+  ASSERT_EQ(profil(65536), 0);
+  EXPECT_EQ(profil(65537), -1);
+  EXPECT_EQ(errno, EINVAL) << "the buffer is legal";
+  EXPECT_TRUE(is_on()) << "and profiling goes on";
+}
+
 TEST_F(bsd_profil_return_values, otherwise_zero) { EXPECT_EQ(profil(65536), 0); }
 
 TEST_F(bsd_profil_errors, efault) {
