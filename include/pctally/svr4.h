@@ -24,7 +24,8 @@ extern "C" {
  *   bufsiz  bytes of them; 0: nothing is counted
  *   offset  address of the first byte of code; as wide as an address of this machine
  *   scale   bytes of counters per 65536 bytes of code, 2 to 2^32 - 1; 2: every pc from offset on goes to
- *           the first counter; 0 and 1: profiling ends
+ *           the first counter, or, with PCTALLY_SVR4_PROFIL=manual in the environment, each counter is for
+ *           65536 bytes, as the page has it; 0 and 1: profiling ends
  * A pc raises the counter at byte (pc - offset) * scale / 65536 of buff, rounded down to an even one, if
  * that is less than bufsiz. "Once one of the counts reaches 32767 ..., profiling stops"; with
  * PCTALLY_SVR4_PROFIL=illumos in the environment it stops one tick later. Returns 0, or -1 with errno

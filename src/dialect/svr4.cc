@@ -10,10 +10,14 @@ namespace {
 
 constinit Session g_svr4("svr4");
 
-/// The page turns profiling off when a count reaches 32767; illumos at the next tick of that count.
+constexpr char kVariant[] = "PCTALLY_SVR4_PROFIL";
+
+/// The page turns profiling off when a count reaches 32767; illumos at the next tick of that count. Scale 2
+/// "maps subdivision 65,536 bytes long to each counter" by the page; illumos has one counter for all text.
 DialectPolicy policy() noexcept {
   DialectPolicy policy = kSvr4Profil;
-  if (is_variant("PCTALLY_SVR4_PROFIL", "illumos")) policy.when_full = WhenFull::kStopLate;
+  if (is_variant(kVariant, "illumos")) policy.when_full = WhenFull::kStopLate;
+  if (is_variant(kVariant, "manual")) policy.two_is_one_cell = false;
   return policy;
 }
 

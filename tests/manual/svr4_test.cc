@@ -11,7 +11,10 @@ namespace {
 
 class Svr4Page : public Page {
  protected:
-  void TearDown() override { pctally_svr4_profil(nullptr, 0, 0, 0); }
+  void TearDown() override {
+    unsetenv("PCTALLY_SVR4_PROFIL");
+    pctally_svr4_profil(nullptr, 0, 0, 0);
+  }
   static bool is_on() { return pctally_count(reinterpret_cast<void*>(1), 1) == 0; }
   uint16_t cells[32] = {};
 };
@@ -157,6 +160,35 @@ TEST_F(svr4_profil_description, scale_2_maps_everything_to_the_first_counter) {
       tick_at(kText - 1);
   EXPECT_EQ(cells[0], 4);
   EXPECT_EQ(sum(cells), 4u);
+}
+
+// The letter of the page. By default scale 2 is as in table T1 and in illumos: a clock of one counter.
+TEST_F(svr4_profil_description, scale_2_maps_65536_bytes_if_asked_for) {
+  setenv("PCTALLY_SVR4_PROFIL", "manual", 1);
+  pctally_svr4_profil(cells, sizeof cells, kText, 2);
+  unsetenv("PCTALLY_SVR4_PROFIL");
+  for (uintptr_t counter = 0; counter < 33; ++counter)
+    tick_at(kText + counter * 65536), tick_at(kText + counter * 65536 + 65535);
+  tick_at(kText - 1);
+  for (uint16_t cell : cells) EXPECT_EQ(cell, 2);
+}
+
+// Where it stops, what turns it off, and a bufsiz of 0.
+TEST_F(svr4_profil_description, all_else_is_the_same_by_the_letter) {
+  setenv("PCTALLY_SVR4_PROFIL", "manual", 1);
+  cells[0] = 32766;
+  pctally_svr4_profil(cells, sizeof cells, kText, 3);
+  tick_at(kText);
+  EXPECT_FALSE(is_on()) << "32767";
+  for (unsigned scale : {0u, 1u}) {
+    pctally_svr4_profil(cells, sizeof cells, kText, 0xffff);
+    EXPECT_TRUE(is_on());
+    pctally_svr4_profil(cells, sizeof cells, kText, scale);
+    EXPECT_FALSE(is_on()) << scale;
+  }
+  pctally_svr4_profil(cells, 0, kText, 2);
+  tick_at(kText);
+  EXPECT_EQ(sum(cells), 32767u) << "a bufsiz of 0 is ineffective";
 }
 
 TEST_F(svr4_profil_description, scale_4000_maps_8_bytes) {
