@@ -2,6 +2,7 @@
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -50,6 +51,19 @@ AS_THE_SOURCE_DECLARES = [
     ("aix", "int monstartup(caddr_t, caddr_t);", "monstartup(0, 0)"),
     ("glibc", "void monstartup(char *, char *);", "monstartup(0, 0)"),
 ]
+
+# Pointers where the prototypes of the pages have numbers, and buffers of other types: since GCC 14 and Clang 15 errors.
+CLANGS = [path for path in (shutil.which(f"clang-{version}") for version in range(15, 30)) if path]
+UNCAST = """#include <%s>
+static char chars[64];
+static unsigned short shorts[32];
+static char *low;
+extern int start();
+void f(void) { profil(chars, sizeof chars, start, 0x8000); profil(shorts, sizeof shorts, low, 0x8000); profil(0, 0, 0, 0); }
+"""
+UNCAST_PROF = """#include <sys/profil.h>
+int f(int low) { struct prof p; p.pr_offset = low; p.pr_scale = 2; return sprofil(&p, 1, 0, PROF_UINT); }
+"""
 
 # The header itself defines this one, so that a program of it shows whose is called.
 GETSYSINFO = "int getsysinfo(unsigned long, char *, unsigned long, int *, void *, unsigned long);"
@@ -161,6 +175,24 @@ class Declarations(unittest.TestCase):
     def test_calls_without_a_declaration_where_the_source_declares(self):
         for system, headers in HEADERS.items():
             self.check(system, [], [CALLS["profil"]], headers, ("gnu89",), ("-DPCTALLY_SOURCE_DECLARES",))
+
+    def check_uncast(self, system, call, source):
+        path, include = os.path.join(self.work, "source.c"), os.path.join(TOP, "include", "pctally", "compat", system)
+        with open(path, "w") as file:
+            file.write(source)
+        for compiler in (CC, *([clang] for clang in CLANGS)):
+            for standard in (*C, "gnu2x"):
+                with self.subTest(system=system, call=call, compiler=compiler, standard=standard):
+                    command = [*compiler, f"-std={standard}", "-w", "-isystem", include, "-c", path, "-o", path + ".o"]
+                    self.assertEqual(subprocess.run(command, stderr=subprocess.PIPE, text=True).stderr, "")
+                    listing = subprocess.run(["nm", "-u", path + ".o"], stdout=subprocess.PIPE, text=True, check=True).stdout
+                    self.assertIn(f" pctally_{system}_{call}\n", listing)
+
+    def test_pointers_for_numbers_and_buffers_of_other_types(self):
+        headers = {"svr4": "unistd.h", "hpux": "time.h", "bsd": "unistd.h", "tru64": "unistd.h", "aix": "mon.h"}
+        for system, header in headers.items():
+            self.check_uncast(system, "profil", UNCAST % header)
+        self.check_uncast("hpux", "sprofil", UNCAST_PROF)
 
     def test_a_number_of_32_bits_becomes_one_of_64(self):
         """-1 of an int is -1 of a long to the calls that ask for an address."""

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "../declarations.h"
+#include "../uncast.h"
 
 #define profil pctally_c_library_profil
 #include_next <unistd.h> /* declares the C library's before the name is taken */

@@ -6,6 +6,7 @@
 #include_next <time.h>
 
 #include "../declarations.h"
+#include "../uncast.h"
 
 #define profil pctally_c_library_profil
 #include <unistd.h> /* declares the C library's before the name is taken */

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "../../uncast.h"
+
 #define PROF_USHORT 1
 #define PROF_UINT 2
 #define PROF_UINT64 4
