@@ -24,10 +24,16 @@ class BsdPage : public Page {
   uint16_t cells[32] = {};
 };
 
+using bsd_profil_synopsis = BsdPage;
 using bsd_profil_description = BsdPage;
 using bsd_profil_return_values = BsdPage;
 using bsd_profil_errors = BsdPage;
 using bsd_profil_bugs = BsdPage;
+
+TEST_F(bsd_profil_synopsis, types_of_the_call) {
+  int (*call)(char*, size_t, u_long, u_int) = pctally_bsd_profil;
+  EXPECT_NE(call, nullptr);
+}
 
 TEST_F(bsd_profil_description, always_einval_if_asked_for) {
   setenv("PCTALLY_BSD_PROFIL", "macos", 1);

@@ -268,6 +268,19 @@ TEST_F(svr4_profil_description, a_fault_turns_it_off) {
   }
 }
 
+// The memory of one count is gone: the counts that could be updated count no more.
+TEST_F(svr4_profil_description, a_fault_in_a_part_of_the_buffer_turns_all_of_it_off) {
+  Fenced fence(4);
+  pctally_svr4_profil(fence.as<uint16_t>(), 64, kText, 0x10000);
+  tick_at(kText), tick_at(kText + 2);
+  EXPECT_TRUE(is_on());
+  tick_at(kText + 4);
+  EXPECT_FALSE(is_on());
+  tick_at(kText), tick_at(kText + 2);
+  EXPECT_EQ(fence.as<uint16_t>()[0], 1);
+  EXPECT_EQ(fence.as<uint16_t>()[1], 1);
+}
+
 TEST_F(svr4_profil_description, a_fault_at_a_real_tick_turns_it_off) {
   use_clock();
   Fenced fence(kBurnBytes);
