@@ -194,6 +194,16 @@ class Declarations(unittest.TestCase):
             self.check_uncast(system, "profil", UNCAST % header)
         self.check_uncast("hpux", "sprofil", UNCAST_PROF)
 
+    def test_hp_ux_profil_by_either_header_in_any_order(self):
+        for headers in ("time.h", "unistd.h", "time.h unistd.h", "unistd.h time.h", "unistd.h sys/gmon.h time.h", "pthread.h unistd.h"):
+            self.check("hpux", [], ["profil(0, 0, 0, 0)"], headers, CXX_TOO)
+
+    def test_hp_ux_time_h_leaves_the_names_of_unistd_h_to_the_source(self):
+        source = "#include <time.h>\nstatic void *link(void *a, long b) { return b ? a : 0; }\nvoid *f(void) { return link(0, 1); }\n"
+        for standard in CXX_TOO[:-1]:  # in C++ every header of the C++ library brings them
+            with self.subTest(standard=standard):
+                self.assertEqual(self.compile("hpux", standard, source, ["-c"])[1], "")
+
     def test_a_number_of_32_bits_becomes_one_of_64(self):
         """-1 of an int is -1 of a long to the calls that ask for an address."""
         for system, call in (("aix", "monstartup(-1, 0)"), ("tru64", "profil(0, 1, -1, 0)"), ("tru64", "monitor(-1, 0, 0, 1, 0)")):

@@ -1,11 +1,15 @@
-/* <unistd.h> of HP-UX 11i: sysconf(_SC_PROFIL_MAX). */
+/* <unistd.h> of HP-UX 11i: sysconf(_SC_PROFIL_MAX). Its profil is HP-UX's, too, not the C library's. */
 #ifndef PCTALLY_COMPAT_HPUX_UNISTD_H
 #define PCTALLY_COMPAT_HPUX_UNISTD_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
-#define profil pctally_c_library_profil
-#include_next <unistd.h> /* declares the C library's before <time.h> takes the name */
+#pragma push_macro("profil")
 #undef profil
+#define profil pctally_c_library_profil
+#include_next <unistd.h> /* declares the C library's, whatever was included before */
+#pragma pop_macro("profil")
+
+#include "../hpux_profil.h"
 
 #define _SC_PROFIL_MAX 0x5052 /* none of the C library's */
 

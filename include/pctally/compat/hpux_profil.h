@@ -1,0 +1,27 @@
+/* profil(2) of HP-UX 11i: in <time.h> by its page, and in <unistd.h>, where the C library has its own. */
+#ifndef PCTALLY_COMPAT_HPUX_PROFIL_H
+#define PCTALLY_COMPAT_HPUX_PROFIL_H
+#pragma GCC system_header /* no warnings in the caller's name */
+
+#include <stddef.h>
+
+#include "declarations.h"
+#include "uncast.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef PCTALLY_SOURCE_DECLARES
+#pragma redefine_extname profil pctally_hpux_profil
+#else
+extern void profil(unsigned short *buff, size_t bufsiz, size_t offset,
+                   unsigned int scale) __asm__("pctally_hpux_profil");
+#define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
