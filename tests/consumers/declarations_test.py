@@ -61,9 +61,18 @@ static char *low;
 extern int start();
 void f(void) { profil(chars, sizeof chars, start, 0x8000); profil(shorts, sizeof shorts, low, 0x8000); profil(0, 0, 0, 0); }
 """
-UNCAST_PROF = """#include <sys/profil.h>
-int f(int low) { struct prof p; p.pr_offset = low; p.pr_scale = 2; return sprofil(&p, 1, 0, PROF_UINT); }
+UNCAST_MEMBERS = """#include <%s>
+static char chars[64];
+extern int start(), number;
+void f(void) { %s }
 """
+MEMBERS = [
+    ("hpux", "sys/profil.h", "struct prof p; p.pr_offset = number; sprofil(&p, 1, 0, PROF_UINT);", "sprofil"),
+    ("irix", "sys/profil.h", "struct prof p; p.pr_off = start; sprofil(&p, 1, 0, PROF_UINT);", "sprofil"),
+    ("aix", "mon.h", "struct prof p; p.p_low = start; p.p_high = number; p.p_buff = chars; profil(&p, -1, 0, 0);", "profil"),
+    ("tru64", "sys/resource.h", "struct profil_args p; p.lowpc = number; p.buffer = chars; profil(&p, 1, -1, 0);", "profil"),
+    ("n64", "ultra64.h", "OSProf p; p.text_start = start; p.text_end = number; p.histo_base = chars; osProfileInit(&p, 1);", "osProfileInit"),
+]
 
 # The header itself defines this one, so that a program of it shows whose is called.
 GETSYSINFO = "int getsysinfo(unsigned long, char *, unsigned long, int *, void *, unsigned long);"
@@ -186,13 +195,14 @@ class Declarations(unittest.TestCase):
                     command = [*compiler, f"-std={standard}", "-w", "-isystem", include, "-c", path, "-o", path + ".o"]
                     self.assertEqual(subprocess.run(command, stderr=subprocess.PIPE, text=True).stderr, "")
                     listing = subprocess.run(["nm", "-u", path + ".o"], stdout=subprocess.PIPE, text=True, check=True).stdout
-                    self.assertIn(f" pctally_{system}_{call}\n", listing)
+                    self.assertIn(f" {call}\n" if system == "n64" else f" pctally_{system}_{call}\n", listing)
 
     def test_pointers_for_numbers_and_buffers_of_other_types(self):
         headers = {"svr4": "unistd.h", "hpux": "time.h", "bsd": "unistd.h", "tru64": "unistd.h", "aix": "mon.h"}
         for system, header in headers.items():
             self.check_uncast(system, "profil", UNCAST % header)
-        self.check_uncast("hpux", "sprofil", UNCAST_PROF)
+        for system, header, statements, call in MEMBERS:
+            self.check_uncast(system, call, UNCAST_MEMBERS % (header, statements))
 
     def test_hp_ux_profil_by_either_header_in_any_order(self):
         for headers in ("time.h", "unistd.h", "time.h unistd.h", "unistd.h time.h", "unistd.h sys/gmon.h time.h", "pthread.h unistd.h"):

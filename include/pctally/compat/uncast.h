@@ -1,6 +1,6 @@
-/* What the headers need whose profil is declared by its types: sources pass it an address for a number, and
- * buffers of other types, without a cast. The compilers of these systems warned, as ours did before GCC 14 and
- * Clang 15, where both are errors. C++ never allowed them. */
+/* Sources of these systems pass an address where the page has a number, set members of structures so, and mix
+ * buffers of different types, all without a cast. Their compilers warned, as ours did before GCC 14 and Clang
+ * 15, where this is an error. C++ never allowed it. */
 #ifndef PCTALLY_COMPAT_UNCAST_H
 #define PCTALLY_COMPAT_UNCAST_H
 #pragma GCC system_header /* no warnings in the caller's name */

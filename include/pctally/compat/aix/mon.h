@@ -4,6 +4,7 @@
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
 #include "../declarations.h"
+#include "../uncast.h"
 
 /* The C library declares its own there: our headers rename them before the names are taken. */
 #if __has_include(<sys/gmon.h>)

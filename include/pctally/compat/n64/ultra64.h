@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "../../n64.h"
+#include "../uncast.h"
 #include "ultraerror.h"
 
 typedef uint8_t u8;

@@ -4,6 +4,7 @@
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
 #include "../declarations.h"
+#include "../uncast.h"
 
 #define profil pctally_c_library_profil
 #include_next <unistd.h> /* declares the C library's before the name is taken */

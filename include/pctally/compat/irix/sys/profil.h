@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "../../uncast.h"
+
 #define PROF_USHORT 0x0001
 #define PROF_UINT 0x0002
 #define PROF_FAST 0x0004
