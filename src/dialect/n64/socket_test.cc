@@ -48,7 +48,7 @@ TEST_F(n64_socket, has_the_name_that_others_look_for_once_it_listens) {
   UniqueFd watch(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   ASSERT_GE(inotify_add_watch(watch.get(), (root_ + "/pctally").c_str(), IN_CREATE), 0);
   auto listens = listen_at("n64.5", path_);
-  ASSERT_TRUE(listens) << listens.error().message;
+  ASSERT_TRUE(listens) << listens.error().text;
   // bind(2) makes the first name, and nobody takes it for a program's; the second is of a socket that listens
   EXPECT_EQ(names_made(watch.get()), (std::vector<std::string>{"." + std::to_string(getpid()), "n64.5"}));
   EXPECT_TRUE(connect_to(path_));
@@ -60,13 +60,13 @@ TEST_F(n64_socket, has_the_name_that_others_look_for_once_it_listens) {
 
 TEST_F(n64_socket, replaces_one_that_nobody_listens_to_and_no_other) {
   auto first = listen_at("n64.5", path_);
-  ASSERT_TRUE(first) << first.error().message;
+  ASSERT_TRUE(first) << first.error().text;
   auto second = listen_at("n64.5", path_);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, EADDRINUSE);
   first->reset();
   auto third = listen_at("n64.5", path_);
-  ASSERT_TRUE(third) << third.error().message;
+  ASSERT_TRUE(third) << third.error().text;
   EXPECT_TRUE(connect_to(path_));
 }
 
