@@ -35,6 +35,12 @@ def wait_until(condition, what, seconds=60):
     raise AssertionError(f"not within {seconds} s: {what}")
 
 
+def kernel_functions():
+    """Their names; that of known_paths's own is none."""
+    with open("/proc/kallsyms", encoding="utf-8") as file:
+        return {line.split()[2] for line in file} - {"work"} | {"[kernel]"}
+
+
 class Live(unittest.TestCase):
     recordings = 0
 
@@ -253,10 +259,16 @@ class Plain(Live):
     def test_programs_and_threads_of_a_recording_that_keeps_them_apart(self):
         if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
             self.skipTest("needs engine ring, which knows threads")
+        functions = kernel_functions()
         for by, row in (("program", r"%  known_paths$"), ("thread,function", r"%  work +known_paths$")):
-            tables = self.tables(top("--by", by, "--count", "2", "--interval", "0.4", "-e", "ring", "--",
+            tables = self.tables(top("--by", by, "--count", "2", "--interval", "0.4", "--limit", "0", "-e", "ring", "--",
                                      p.program("known_paths"), "plain", "30"))
-            self.assertRegex(tables[-1], r"(?m)^ *(100\.00|9\d\.\d\d)% .*" + row)
+            now = [(float(share), line) for share, line in re.findall(r"(?m)^ *(\d+\.\d\d)% (.*)$", tables[-1])]
+            own = sum(share for share, line in now if re.search(row, line))
+            # What interrupts the program is the kernel's, and on a slow virtual machine a quarter of the time.
+            kernel = sum(share for share, line in now if re.split(r"% +", line)[-1].split()[0] in functions)
+            self.assertGreaterEqual(own, 0.9 * (100 - kernel), tables[-1])
+            self.assertGreater(own, kernel, tables[-1])
 
     def test_no_such_control_group(self):
         result = top("--cgroup", "/nonexistent", "--count", "1")
