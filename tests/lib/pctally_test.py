@@ -316,13 +316,20 @@ def stolen_share(data):
     return taken_s(data) / cpu if cpu > 0 else 0
 
 
-def share_at_most(data, function=None, file=None):
-    """The upper end of a function's or a file's share outside the kernel, were what the host took its own: for a share that a test
-    expects at least. Beside other programs a sample stands for many ticks, the interval is wide, and the kernel takes a quarter of
-    the time."""
+def share_at_most(data, function):
+    """The upper end of its share's interval outside the kernel, were what the host took its own: for a share that a test expects at
+    least. Beside other programs a sample stands for many ticks, the interval is wide, and the kernel takes a quarter of the time."""
+    return _rows_at_most(data, lambda row: row["function"] == function)
+
+
+def object_at_most(data, name):
+    """The same of the object with that in its name, in a report by object."""
+    return _rows_at_most(data, lambda row: name in (row["object"] or ""))
+
+
+def _rows_at_most(data, wanted):
     kernel = sum(row["share"] for row in data["rows"] if row.get("object") == "[kernel]")
-    high = sum(row["high"] for row in data["rows"]
-               if (row["function"] == function if file is None else os.path.basename(row["object"]) == file))
+    high = sum(row["high"] for row in data["rows"] if wanted(row))
     return min(high / max(1 - kernel, 0.01), 1) + stolen_share(data)
 
 

@@ -18,7 +18,7 @@ class HugeText(unittest.TestCase):
                     self.skipTest("no code for this machine")
                 data = done.report()
                 p.assert_ledger(self, data)
-                self.assertGreater(p.share_at_most(data, file="big.bin"), 0.85, (engine, data["rows"][:4]))
+                self.assertGreater(p.object_at_most(done.report("--by", "object"), "big.bin"), 0.85, (engine, data["rows"][:4]))
                 # One tick a moment before the recorder has made the room may lie outside
                 self.assertLess(data["outside"] + data["full"], (0.05 + p.stolen_share(data)) * data["ticks"], engine)
 
