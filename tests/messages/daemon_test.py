@@ -2,6 +2,7 @@
 import os
 import shutil
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -66,15 +67,22 @@ class Daemon(unittest.TestCase):
     def test_wait_records_to_the_end_of_the_last(self):
         for engine in p.engines():
             with self.subTest(engine):
-                done = self.record("-f", "--wait", "-e", engine, command=["sh", "-c", f"{DAEMON} 0.6; exit 3"])
+                held, system = p.held_s(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_stime
+                with p.Machine() as machine:
+                    done = self.record("-f", "--wait", "-e", engine, command=["sh", "-c", f"{DAEMON} 0.6; exit 3"])
                 self.assertEqual(done.returncode, 3, done.stderr)
                 self.assertRegex(done.stderr, r"pctally: sh has ended; recording \w+ \(\d+\) until that ends, too; Ctrl-C ends it\n")
                 self.assertNotIn("still run", done.stderr)
-                data = p.report(self.path)
+                data = {**p.report(self.path), "held_s": p.held_s() - held}
                 p.assert_ledger(self, data)
                 self.assertGreater(data["cpu_s"], 0.55)
                 self.assertGreater(p.share_at_most(data, "spin_in_daemon"), 0.7)
-                self.assertLess(abs(data["unsampled_s"]), 0.2 * data["cpu_s"])
+                system = resource.getrusage(resource.RUSAGE_CHILDREN).ru_stime - system
+                # By ring and bpf a tick finds the program on its CPU or not; beside others timer has too few
+                # ticks; trap does not see the kernel.
+                allowed = 0.2 * data["cpu_s"] + data["chance_s"] / 1.96 * 4 + p.taken_s(data) + (system if engine == "trap" else 0)
+                if engine in ("bpf", "ring") or machine.judges(f"{engine}, what is sampled of a daemon"):
+                    self.assertLess(abs(data["unsampled_s"]), allowed)
 
     def test_one_whose_main_thread_has_ended_still_runs(self):
         """Its command line is empty then, and its state is Z."""
