@@ -33,12 +33,17 @@ class Unload(unittest.TestCase):
     def test_ring(self):
         data, a, b, unknown = self.record("ring", ["plugin.so", "plugin_twin.so"])
         self.assertEqual(unknown, 0)
-        self.assertAlmostEqual(a / (a + b), 0.75, delta=5 * (0.1875 / (a + b)) ** 0.5)
+        self.assertAlmostEqual(a / (a + b), 0.75, delta=5 * (0.1875 / (a + b)) ** 0.5 + p.stolen_share(data))
 
     def test_bpf(self):
-        data, a, b, unknown = self.record("bpf", ["plugin.so", "plugin_twin.so"])
-        self.assertLess(unknown, 0.15 * data["ticks"])  # until it is seen that they take turns, in the first 0.1 s
-        self.assertAlmostEqual(a / (a + b), 0.75, delta=5 * (0.1875 / (a + b)) ** 0.5)
+        """Unknown is what comes until it is seen that they take turns: in the first 0.1 s, and later where the
+        recorder waits for a CPU."""
+        with p.Machine() as machine:
+            data, a, b, unknown = self.record("bpf", ["plugin.so", "plugin_twin.so"], "4")
+        self.assertLess(unknown, 0.15 * data["ticks"])
+        if machine.judges("bpf: how soon it is seen that they take turns"):
+            self.assertLess(unknown * data["period_ns"], 0.225e9)
+        self.assertAlmostEqual(a / (a + b), 0.75, delta=5 * (0.1875 / (a + b)) ** 0.5 + p.stolen_share(data))
 
     def test_engines_in_the_program(self):
         """They see that libraries take turns at the recorder's next look, 20 ms later or more."""
