@@ -32,10 +32,15 @@ class Ci(unittest.TestCase):
             os.chmod(path, 0o755)
 
     def compare(self, old, new):
+        """Again, up to three times, where the host stopped a run: CPU time without ticks makes a profile a doubtful one."""
         shell = shutil.which("dash") or "/bin/sh"
         path = os.path.dirname(p.PCTALLY) + ":" + os.environ["PATH"]
-        done = subprocess.run([shell, "-c", self.script, "compare.sh", f"./{old}", f"./{new}"], cwd=self.directory, capture_output=True,
-                              text=True, env=dict(os.environ, PATH=path))
+        for _ in range(4):
+            with p.Machine() as machine:
+                done = subprocess.run([shell, "-c", self.script, "compare.sh", f"./{old}", f"./{new}"], cwd=self.directory,
+                                      capture_output=True, text=True, env=dict(os.environ, PATH=path))
+            if machine.stolen < 0.02:
+                break
         suite = xml.parse(os.path.join(self.directory, "diff.xml")).getroot()
         with open(os.path.join(self.directory, "diff.md"), encoding="utf-8") as file:
             return done, suite, file.read()
