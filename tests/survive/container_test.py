@@ -202,8 +202,10 @@ class Gone(unittest.TestCase):
             data = p.record(self.with_libraries("known_paths", "plain", "0.5"), "-e", engine, "-g").report()
             p.assert_ledger(self, data)
             callers = [row["total_ticks"] for row in data["rows"] if row["function"] == "main"]
-            placed = data["ticks"] - sum(row["ticks"] for row in data["rows"] if row["function"] == "[lost]")
-            self.assertGreater(max([0, *callers]), 0.5 * placed, data["rows"][:4])
+            # Of the program's own: what makes the container is a dozen programs, each of which may take 20 ms.
+            own = sum(row["ticks"] for row in data["processes"] if row["comm"] == "inside") - data["lost"]
+            self.assertGreater(own, 100, data["processes"])
+            self.assertGreater(max([0, *callers]), 0.5 * own, data["rows"][:4])
 
     def test_a_jit_in_it(self):
         for engine in p.engines("bpf", "ring"):
