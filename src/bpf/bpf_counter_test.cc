@@ -383,12 +383,14 @@ TEST(BpfCounter, CgroupCountsItsOwn) {
   ASSERT_TRUE(counter) << counter.error().text;
   Random random(1);
   ASSERT_TRUE(counter->enable(&random));
+  int said[2];
+  ASSERT_EQ(pipe(said), 0);
   pid_t inside = fork();
   if (inside == 0) {
     UniqueFd members(open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
     if (write(members.get(), "0", 1) != 1) _exit(1);
-    burn(100000000);
-    _exit(0);
+    const uint64_t held = burn(100000000);
+    _exit(write(said[1], &held, sizeof held) == sizeof held ? 0 : 1);
   }
   burn(50000000);
   rusage used{};
@@ -400,7 +402,10 @@ TEST(BpfCounter, CgroupCountsItsOwn) {
   EXPECT_EQ(ticks.by_process.size(), 1u);
   const auto cpu_ns = 1000 * (1000000 * (used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                               used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-  EXPECT_GT(ticks.by_process[inside] * kPeriodNs, static_cast<uint64_t>(cpu_ns) / 2);
+  uint64_t held = 0;
+  ASSERT_EQ(read(said[0], &held, sizeof held), static_cast<ssize_t>(sizeof held));
+  close(said[0]), close(said[1]);
+  EXPECT_GT(ticks.by_process[inside] * kPeriodNs + held / 2, static_cast<uint64_t>(cpu_ns) / 2);
   rmdir(directory.c_str());
 }
 
