@@ -15,6 +15,10 @@ inline uint64_t cpu_ns(clockid_t clock) {
 inline uint64_t thread_cpu_ns() { return cpu_ns(CLOCK_THREAD_CPUTIME_ID); }
 inline uint64_t process_cpu_ns() { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
+/// What a host held the CPU for in turns of the calling thread without saying so: it is charged to the thread,
+/// and brings trap no ticks.
+inline thread_local uint64_t t_held_ns = 0;
+
 /// Turns of work until the calling thread has used `ns` of CPU time. Two busy threads on one CPU take turns
 /// of 2 ms each; with a kernel tick every 4 ms one of them has every tick and the other none, for seconds. So
 /// the thread sleeps now and then, for a random time.
@@ -25,6 +29,8 @@ class Turns {
   /// Whether there is CPU time left.
   [[gnu::noinline]] bool next() {
     const uint64_t now = thread_cpu_ns();
+    if (now - last_ > kHeldNs) t_held_ns += now - last_;
+    last_ = now;
     if (now >= until_) return false;
     if (now >= sleep_) {
       const timespec time{0, std::uniform_int_distribution<long>(0, 4'000'000)(random_)};
@@ -36,8 +42,9 @@ class Turns {
 
  private:
   static constexpr uint64_t kBetweenSleeps = 10'000'000;
+  static constexpr uint64_t kHeldNs = 20'000'000;  // a turn takes less than a tenth of it
 
-  uint64_t until_, sleep_;
+  uint64_t until_, sleep_, last_ = thread_cpu_ns();
   std::minstd_rand random_{static_cast<uint32_t>(cpu_ns(CLOCK_MONOTONIC))};
 };
 
