@@ -15,8 +15,8 @@ inline uint64_t cpu_ns(clockid_t clock) {
 inline uint64_t thread_cpu_ns() { return cpu_ns(CLOCK_THREAD_CPUTIME_ID); }
 inline uint64_t process_cpu_ns() { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
-/// What a host held the CPU for in turns of the calling thread without saying so: it is charged to the thread,
-/// and brings trap no ticks.
+/// What a host held the CPU for in turns of the calling thread without saying so: it is charged to the
+/// thread, and brings trap no ticks.
 inline thread_local uint64_t t_held_ns = 0;
 
 /// Turns of work until the calling thread has used `ns` of CPU time. Two busy threads on one CPU take turns
