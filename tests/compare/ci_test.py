@@ -32,7 +32,8 @@ class Ci(unittest.TestCase):
             os.chmod(path, 0o755)
 
     def compare(self, old, new):
-        """Again, up to three times, where the host stopped a run: CPU time without ticks makes a profile a doubtful one."""
+        """Again, up to three times, where the host stopped a run: CPU time without ticks makes a profile a
+        doubtful one."""
         shell = shutil.which("dash") or "/bin/sh"
         path = os.path.dirname(p.PCTALLY) + ":" + os.environ["PATH"]
         for _ in range(4):

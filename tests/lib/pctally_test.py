@@ -231,8 +231,8 @@ def record_and_stolen(take):
 
 
 def undisturbed(take):
-    """take() -> Recorded, again while the host took a fiftieth of its CPU time meanwhile, ten times at most: for recordings that have
-    to be complete, as those that limits are judged by, where CPU time without ticks is a doubt."""
+    """take() -> Recorded, again while the host took more than a fiftieth of its CPU time meanwhile, ten times at
+    most. For recordings that limits are judged by, where CPU time without ticks is a doubt."""
     for _ in range(10):
         with Machine() as machine:
             done = take()

@@ -265,7 +265,7 @@ class Plain(Live):
                                      p.program("known_paths"), "plain", "30"))
             now = [(float(share), line) for share, line in re.findall(r"(?m)^ *(\d+\.\d\d)% (.*)$", tables[-1])]
             own = sum(share for share, line in now if re.search(row, line))
-            # What interrupts the program is the kernel's, and on a slow virtual machine a quarter of the time.
+            # What interrupts the program is the kernel's: on a slow virtual machine a quarter of the time.
             kernel = sum(share for share, line in now if re.split(r"% +", line)[-1].split()[0] in functions)
             self.assertGreaterEqual(own, 0.9 * (100 - kernel), tables[-1])
             self.assertGreater(own, kernel, tables[-1])

@@ -347,8 +347,8 @@ class Messages(unittest.TestCase):
         self.assertRegex(lines[1], r"^engine \w+, a tick per \d+ ns of CPU time$")
 
     def test_no_tick_and_one(self):
-        """Where starts are slow this program takes 20 ms, and has the tick of a second in 2 % of the runs. Four
-        runs with one have a chance of 1 in 6 million."""
+        """Where starts are slow this program takes 20 ms, and has the tick of a second in 2 % of the runs.
+        Four runs with one have a chance of 1 in 6 million."""
         for _ in range(4):
             line = self.record("-f -o a.pct -F 1 -- true")[-1]
             if line.startswith("no ticks"):

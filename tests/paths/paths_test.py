@@ -23,7 +23,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 SECONDS = "0.3"
-# Where a share is of all ticks: the start and the end of a process take some 20 ms on a slow machine, and more beside others.
+# Where a share is of all ticks: on a slow machine the start and the end of a process take some 20 ms, and more
+# beside others.
 LONG = "1"
 PYTHONS = [*(f"{directory}/python3.{minor}" for directory in ("/usr/bin", "/usr/local/bin") for minor in range(12, 20)),
            *(f"~/.pyenv/versions/3.{minor}*/bin/python3" for minor in range(12, 20))]

@@ -71,7 +71,8 @@ class Bpf(unittest.TestCase):
                 data = done.report()
                 p.assert_ledger(self, data)
                 ticks = data["ticks"]
-                # A tick finds the program on its CPU or not: four standard deviations, and 3 %. The host's time has none.
+                # A tick finds the program on its CPU or not: four standard deviations, and 3 %. The host's time
+                # has none.
                 self.assertAlmostEqual(data["sampled_s"] / data["cpu_s"], 1, delta=0.03 + 4 / ticks ** 0.5 + p.stolen_share(data))
                 # Each of 300 burns 2 ms. What starts them may take longer than that on a busy machine.
                 burnt = (p.share_at_most(data, "burn") + p.share_of(data, "turn")) * data["sampled_s"]

@@ -202,7 +202,7 @@ class Gone(unittest.TestCase):
             data = p.record(self.with_libraries("known_paths", "plain", "0.5"), "-e", engine, "-g").report()
             p.assert_ledger(self, data)
             callers = [row["total_ticks"] for row in data["rows"] if row["function"] == "main"]
-            # Of the program's own: what makes the container is a dozen programs, each of which may take 20 ms.
+            # Of the program's own: a dozen programs make the container, and each may take 20 ms.
             own = sum(row["ticks"] for row in data["processes"] if row["comm"] == "inside") - data["lost"]
             self.assertGreater(own, 100, data["processes"])
             self.assertGreater(max([0, *callers]), 0.5 * own, data["rows"][:4])

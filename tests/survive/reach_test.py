@@ -33,7 +33,7 @@ class Reach(unittest.TestCase):
             self.skipTest("engine ring is not available")
         data = p.record([p.program("threads_masked"), "1"], "-e", "ring").report()
         masked, unmasked = p.share_of(data, "spin_masked"), p.share_of(data, "spin_open")
-        # Of their own: beside busy programs 0.1 is the kernel's. What the host takes of one of them has no ticks.
+        # Of their own: beside busy programs 0.1 is the kernel's. What the host takes of one has no ticks.
         self.assertAlmostEqual(masked / (masked + unmasked), 0.5, delta=0.07 + p.stolen_share(data))
 
     def test_sigprof_stays_the_programs_own(self):

@@ -36,8 +36,8 @@ class Unload(unittest.TestCase):
         self.assertAlmostEqual(a / (a + b), 0.75, delta=5 * (0.1875 / (a + b)) ** 0.5 + p.stolen_share(data))
 
     def test_bpf(self):
-        """Unknown is what comes until it is seen that they take turns: in the first 0.1 s, and later where the
-        recorder waits for a CPU."""
+        """Unknown is what comes until it is seen that they take turns: in the first 0.1 s, and later where
+        the recorder waits for a CPU."""
         with p.Machine() as machine:
             data, a, b, unknown = self.record("bpf", ["plugin.so", "plugin_twin.so"], "4")
         self.assertLess(unknown, 0.15 * data["ticks"])
