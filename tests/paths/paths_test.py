@@ -228,7 +228,7 @@ class EveryEngine:
             self.assertGreater(whole, 0.9 * inside)
 
     def test_unwind_tables_behind_a_gap_between_segments(self):
-        _, data = self.record([p.program("known_paths_gaps"), "sorting", SECONDS])
+        _, data = self.record([p.program("known_paths_gaps"), "sorting", LONG])
         self.assertGreater(data["ticks"], 100)
         self.assertGreater(data["paths"]["complete"], self.COMPLETE * placed(data), data["paths"])
 
@@ -388,7 +388,7 @@ class EveryEngine:
         os.chmod(p.scratch(), 0o777)
         path = os.path.join(p.scratch(), f"nobody.{self.ENGINE}.pct")
         done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", p.PCTALLY, "record",
-                               "-q", "-g", "-e", self.ENGINE, "-o", path, "--", p.program("known_paths"), "plain", SECONDS],
+                               "-q", "-g", "-e", self.ENGINE, "-o", path, "--", p.program("known_paths"), "plain", LONG],
                               capture_output=True, text=True)
         if done.returncode == 125:
             self.skipTest(f"engine {self.ENGINE} is refused to plain users here: " + done.stderr.strip())

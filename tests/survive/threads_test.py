@@ -284,7 +284,7 @@ class Limits(unittest.TestCase):
         for engine in inside():
             for options in ([], ["-g"]):
                 with self.subTest(engine=engine, options=options):
-                    done = p.record([p.program("least_stack"), "0.3"], "-e", engine, *options)
+                    done = p.record([p.program("least_stack"), "0.8"], "-e", engine, *options)
                     self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), done.stderr)
                     data = done.report()
                     p.assert_ledger(self, data)
