@@ -115,6 +115,9 @@ PCTALLY_OWN(int, access, (const char* path, int mode)) {
   return call_int(SYS_faccessat, AT_FDCWD, path, mode);
 }
 PCTALLY_OWN(int, unlink, (const char* path)) { return call_int(SYS_unlinkat, AT_FDCWD, path, 0); }
+PCTALLY_OWN(int, link, (const char* from, const char* to)) {
+  return call_int(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
 PCTALLY_OWN(int, rename, (const char* from, const char* to)) {
   return call_int(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }

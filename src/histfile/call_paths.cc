@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -13,7 +14,16 @@ constexpr unsigned kFewestSlotsLog2 = 4;  ///< a unit's
 constexpr unsigned kFirstSlotsLog2 = 10;  ///< of a tree that grows: a page
 constexpr unsigned kGrowthLog2 = 3;       ///< of each next directory
 
-std::unexpected<Error> no_room() noexcept {
+std::unexpected<Error> no_room(const ProfileFile& file) noexcept {
+  rlimit size{};
+  if (sizeof(void*) >= 8 && file.mapping().size() < kLargestBytes)
+    return fail(ENOMEM,
+                "no room for call paths: ulimit -v is below %llu; raise it, or leave out -g and --scope",
+                static_cast<unsigned long long>(kLeastFreeSpace >> 10));
+  if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur < kLargestBytes)
+    return fail(EFBIG,
+                "no room for call paths: ulimit -f allows %llu KiB; raise it, or leave out -g and --scope",
+                static_cast<unsigned long long>(size.rlim_cur >> 10));
   return fail(ENOSPC, "no room for call paths; free some space, or leave out -g or --scope");
 }
 
@@ -63,12 +73,12 @@ Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcep
   const uint32_t plane_units = one_frame ? 0 : path_directory_units(plane.slots_log2),
                  context_units = path_directory_units(context.slots_log2),
                  units = kRecordUnits + context_units + plane_units;
-  if (!file->make_room(units)) return no_room();
+  if (!file->make_room(units)) return no_room(*file);
   const Pool pool = file->pool();
   const uint32_t record = pool_take(pool, kRecordUnits);
   context.directory = record == 0 ? 0 : pool_take(pool, context_units);
   if (!one_frame && context.directory != 0) plane.directory = pool_take(pool, plane_units);
-  if ((one_frame ? context : plane).directory == 0) return no_room();
+  if ((one_frame ? context : plane).directory == 0) return no_room(*file);
   auto* paths = pool_at<PathRecord>(pool, record);
   paths->context = context;
   paths->plane = plane;
@@ -97,11 +107,11 @@ uint32_t grow_path_tree(ProfileFile* file, PathTreeHead* tree) noexcept {
 
 Result<void> add_path_slots(ProfileFile* file, uint32_t count) noexcept {
   const uint32_t state_units = count / kStatesPerUnit, slot_units = count * kUnitsPerSlot;
-  if (!file->make_room(1 + state_units + slot_units)) return no_room();
+  if (!file->make_room(1 + state_units + slot_units)) return no_room(*file);
   const Pool pool = file->pool();
   const uint32_t unit = pool_take(pool, 1), states = pool_take(pool, state_units),
                  slots = pool_take(pool, slot_units);
-  if (unit == 0 || states == 0 || slots == 0) return no_room();
+  if (unit == 0 || states == 0 || slots == 0) return no_room(*file);
   auto* head = pool_at<PathSlotsHead>(pool, unit);
   head->states = states;
   head->slots = slots;

@@ -88,12 +88,13 @@ Result<void> allocate(int fd, uint64_t offset, uint64_t bytes, const char* path)
               static_cast<unsigned long long>(bytes >> 10), path, strerror(error));
 }
 
-/// Address space to map: what the file may grow to, or what it is now where address space is rationed.
+/// Address space to map: what the file may grow to, or what it is now where that is more than an eighth of
+/// what the process may have.
 size_t mapping_bytes(uint64_t file_bytes) noexcept {
   rlimit space{};
-  if (sizeof(void*) < 8 || (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY))
-    return static_cast<size_t>(file_bytes);
-  return static_cast<size_t>(kLargestBytes);
+  const bool is_much = getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
+                       space.rlim_cur < kLeastFreeSpace;
+  return static_cast<size_t>(sizeof(void*) < 8 || is_much ? file_bytes : kLargestBytes);
 }
 
 constexpr auto kRingUnits = static_cast<uint32_t>(

@@ -11,6 +11,9 @@
 
 namespace pctally {
 
+/// A process that may map less (RLIMIT_AS) maps of a profile file what is there then, and no growth.
+inline constexpr uint64_t kLeastFreeSpace = 8 * kLargestBytes;
+
 /// How a profile file is made, or one replaced: never a file of another kind.
 NewFile::Plan profile_plan(const char* path, bool overwrite) noexcept;
 

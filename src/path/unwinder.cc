@@ -22,13 +22,14 @@ class StackReader {
   explicit StackReader(const StackSample& sample) : sample_(sample), chunks_(sample.chunks) {}
 
   bool operator()(uint64_t address, uint64_t* value, PathEnd* why) {
-    if (chunks_.read(address, value)) return true;
     const uint64_t base = sample_.stack_address != 0 ? sample_.stack_address : sample_.registers.stack,
                    offset = address - base;
+    // Before the chunks: behind the 512 frames that these hold, each word would be looked for in all of them
     if (address >= base && offset <= sample_.stack.size() && sample_.stack.size() - offset >= sizeof *value) {
       memcpy(value, sample_.stack.data() + offset, sizeof *value);
       return true;
     }
+    if (chunks_.read(address, value)) return true;
     *why = address >= base && sample_.cut_off && !elsewhere_ ? PathEnd::kShortDump : sample_.missing;
     return false;
   }

@@ -115,6 +115,27 @@ class Memory(unittest.TestCase):
                 self.assertGreater(taken_mib, 64, engine)  # the file's address range
                 self.assertLess(taken_mib, most_mib, engine)
 
+    def test_call_paths_where_address_space_is_limited(self):
+        """Browsers and build servers set such limits: of 4 GB nothing was mapped but the start of the file."""
+        path = os.path.join(p.scratch(), "limited.pct")
+
+        def record(limit, engine):
+            return subprocess.run(["prlimit", limit, p.PCTALLY, "record", "-q", "-f", "-g", "-e", engine, "-o", path, "--",
+                                   p.program("known_paths"), "many_paths", "0.2"], capture_output=True, text=True)
+
+        for engine in p.engines("bpf", "ring", "timer", "trap"):
+            with self.subTest(engine=engine):
+                done = record(f"--as={4 << 30}", engine)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                data = p.report(path)
+                p.assert_ledger(self, data)
+                self.assertEqual(data["full"], 0)
+                for limit, word in ((f"--as={400 << 20}", "ulimit -v is below 524288"), (f"--fsize={3000 << 10}", "ulimit -f allows 3000 KiB")):
+                    done = record(limit, engine)
+                    if done.returncode != 0:  # ring and bpf have little to reserve
+                        self.assertEqual(done.returncode, 125)
+                        self.assertIn(word, done.stderr)
+
     def test_a_merge_of_small_files_needs_little_address_space(self):
         """And not the 1 GiB that it may take of memory."""
         paths = [p.record([p.program("empty")], "-e", "timer").path for _ in range(2)]
