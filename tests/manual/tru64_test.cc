@@ -38,8 +38,10 @@ using tru64_profil_description = Tru64Page;
 TEST_F(tru64_profil_parameters, buffer_of_bytes) {
   Fenced fence(64);
   pctally_tru64_profil(fence.as<char>(), 64, static_cast<long>(kText), 0x10000);
-  for (uintptr_t pc = kText - 64; pc < kText + 256; ++pc) tick_at(pc);
-  for (int i = 0; i < 32; ++i) EXPECT_EQ(fence.as<uint16_t>()[i], 2);
+  // The first round would end the profile by a fault beside the buffer.
+  for (int round = 0; round < 2; ++round)
+    for (uintptr_t pc = kText - 64; pc < kText + 256; ++pc) tick_at(pc);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(fence.as<uint16_t>()[i], 4);
 }
 
 TEST_F(tru64_profil_parameters, offset_minus_1_is_the_extended_form) {
@@ -173,8 +175,10 @@ TEST_F(tru64_profil_description, buffers_of_unsigned_int) {
 TEST_F(tru64_profil_description, lowpc_and_highpc_bound_the_range) {
   Fenced fence(16 * 4);
   ASSERT_EQ(extended({entry(fence.as<unsigned>(), 0, 0x40)}), 0);
-  for (uintptr_t pc = kText - 64; pc < kText + 256; ++pc) tick_at(pc);
-  for (int i = 0; i < 16; ++i) EXPECT_EQ(fence.as<unsigned>()[i], 4u);
+  // The first round would end the profile by a fault beside the buffer.
+  for (int round = 0; round < 2; ++round)
+    for (uintptr_t pc = kText - 64; pc < kText + 256; ++pc) tick_at(pc);
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(fence.as<unsigned>()[i], 8u);
 }
 
 TEST_F(tru64_profil_description, scale_is_the_ratio_of_text_and_buffer) {
@@ -210,9 +214,12 @@ TEST_F(tru64_profil_description, decreasing_lowpc_and_no_overlap) {
 TEST_F(tru64_profil_description, a_fault_turns_off_its_range_only) {
   Fenced gone(64);
   ASSERT_EQ(extended({entry(a, 0x1000, 0x1040), entry(gone.as<unsigned>(), 0, 0x40)}), 0);
-  gone.unmap();
-  tick_at(kText), tick_at(kText), tick_at(kText + 0x1000);
-  EXPECT_EQ(a[0], 1u);
+  gone.protect(PROT_READ);
+  tick_at(kText), tick_at(kText + 0x1000);
+  gone.protect(PROT_READ | PROT_WRITE);
+  tick_at(kText), tick_at(kText + 0x1000);
+  EXPECT_EQ(a[0], 2u);
+  EXPECT_EQ(gone.as<unsigned>()[0], 0u) << "off for good";
 }
 
 TEST_F(tru64_profil_description, four_zeros_stop_either_form) {
