@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "pctally/compat/tru64/sys/sysinfo.h"
 #include "tests/manual/hot.h"
 #include "tests/manual/page_test.h"
 
@@ -82,6 +83,21 @@ TEST_F(tru64_profil_description, regular_intervals_of_1024_hz) {
   ASSERT_EQ(extended({one}), 0);
   burn(300'000'000);
   EXPECT_NEAR(static_cast<double>(sum(bins)), 0.3 * PCTALLY_TRU64_CLK_TCK, 150);
+}
+
+TEST_F(tru64_profil_description, getsysinfo_tells_the_interval) {
+  int ticks[2] = {0, -1};
+  EXPECT_EQ(getsysinfo(GSI_CLK_TCK, reinterpret_cast<char*>(ticks), sizeof ticks, nullptr, nullptr, 0), 1);
+  EXPECT_EQ(ticks[0], PCTALLY_TRU64_CLK_TCK);
+  EXPECT_EQ(ticks[1], -1) << "one value";
+  errno = 0;
+  EXPECT_EQ(getsysinfo(GSI_CLK_TCK, reinterpret_cast<char*>(ticks), sizeof *ticks - 1, nullptr, nullptr, 0),
+            -1);
+  EXPECT_EQ(errno, EINVAL);
+  errno = 0;
+  EXPECT_EQ(getsysinfo(GSI_CLK_TCK + 1, reinterpret_cast<char*>(ticks), sizeof ticks, nullptr, nullptr, 0),
+            -1);
+  EXPECT_EQ(errno, EINVAL);
 }
 
 TEST_F(tru64_profil_description, offset_subtracted_and_multiplied) {
@@ -202,6 +218,11 @@ TEST_F(tru64_profil_description, contents_of_profil_args) {
   EXPECT_EQ(offsetof(Entry, lowpc), 2 * sizeof(void*));
   EXPECT_EQ(offsetof(Entry, offset), 3 * sizeof(void*));
   EXPECT_EQ(offsetof(Entry, scale), 4 * sizeof(void*));
+  static_assert(std::is_same_v<decltype(Entry::buffer), unsigned*>);
+  static_assert(std::is_same_v<decltype(Entry::highpc), void*>);
+  static_assert(std::is_same_v<decltype(Entry::lowpc), void*>);
+  static_assert(std::is_same_v<decltype(Entry::offset), void*>);
+  static_assert(std::is_same_v<decltype(Entry::scale), unsigned>);
 }
 
 TEST_F(tru64_profil_description, decreasing_lowpc_and_no_overlap) {
