@@ -102,6 +102,12 @@ TEST_F(aix_profil_description, high_16_bits_are_ignored) {
   EXPECT_FALSE(is_on()) << "0x10000 is 0";
   ASSERT_EQ(one(0x20001), 0);
   EXPECT_FALSE(is_on());
+  for (unsigned scale : {0x10000u, 0x20001u, 0xffff0000u}) {
+    ASSERT_EQ(one(0xffff), 0);
+    EXPECT_TRUE(is_on());
+    ASSERT_EQ(one(scale), 0);
+    EXPECT_FALSE(is_on()) << "turned off by " << scale;
+  }
 }
 
 TEST_F(aix_profil_description, scale_ffff_maps_pairs_of_bytes) {
