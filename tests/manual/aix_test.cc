@@ -150,6 +150,10 @@ TEST_F(aix_profil_description, no_single_bytes) {
 TEST_F(aix_profil_description, bufsize_0_is_ineffective) {
   EXPECT_EQ(one(0xffff, 0), 0);
   EXPECT_FALSE(is_on());
+  ASSERT_EQ(one(0xffff), 0);
+  EXPECT_EQ(one(0x8000, 0), 0);
+  tick_at(kText + 62);
+  EXPECT_EQ(cells[31], 1) << "nor does it change what is on";
 }
 
 TEST_F(aix_profil_description, bufsize_minus_1_takes_an_array) {
@@ -266,6 +270,14 @@ TEST_F(aix_profil_description, on_while_on_and_off_while_off_are_ineffective) {
   EXPECT_EQ(many({{place(0), place(0x40), other, 64, 0xffff}}), 0);
   tick_at(kText);
   EXPECT_EQ(cells[0], 1);
+  EXPECT_EQ(sum(other), 0u);
+  one(0);
+  EXPECT_EQ(many({}), 0);
+  ASSERT_EQ(many({{place(0), place(0x40), cells, 64, 0xffff}}), 0);
+  EXPECT_EQ(many({{place(0), place(0x40), other, 64, 0xffff}}), 0);
+  EXPECT_EQ(pctally_aix_profil(other, 64, kText, 0xffff), 0);
+  tick_at(kText);
+  EXPECT_EQ(cells[0], 2);
   EXPECT_EQ(sum(other), 0u);
 }
 
