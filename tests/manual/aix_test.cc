@@ -182,6 +182,18 @@ TEST_F(aix_profil_description, computed_scale_is_at_most_ffff) {
   EXPECT_EQ(sum(cells), 1u);
 }
 
+// 1 and 2 are no fractions then, either: off, and one location.
+TEST_F(aix_profil_description, computed_scale_means_what_it_says) {
+  ASSERT_EQ(
+      many({{place(0), place(0x20000), cells, 2, ~0u}, {place(0x20000), place(0x40000), cells + 1, 4, ~0u}}),
+      0);
+  tick_at(kText), tick_at(kText + 0x1ffff);
+  EXPECT_EQ(sum(cells), 0u);
+  tick_at(kText + 0x20000), tick_at(kText + 0x3ffff), tick_at(kText + 0x40000);
+  EXPECT_EQ(cells[1], 2);
+  EXPECT_EQ(sum(cells), 2u);
+}
+
 TEST_F(aix_profil_description, otherwise_as_in_the_first_form) {
   ASSERT_EQ(many({{place(0), place(0x1000), cells, 64, 0x18000}}), 0);
   tick_at(kText + 5);
@@ -279,6 +291,20 @@ TEST_F(aix_profil_description, on_while_on_and_off_while_off_are_ineffective) {
   tick_at(kText);
   EXPECT_EQ(cells[0], 2);
   EXPECT_EQ(sum(other), 0u);
+}
+
+// The page asks for an order of p_high, and does not forbid overlaps.
+TEST_F(aix_profil_description, ranges_that_overlap) {
+  uint16_t space[96] = {};
+  ASSERT_EQ(many({{place(0), place(0x20), space, 64, 0xffff},
+                  {place(0), place(0x40), space + 32, 64, 0xffff},
+                  {place(0x30), place(0x60), space + 64, 64, 0xffff}}),
+            0);
+  tick_at(kText), tick_at(kText + 0x20), tick_at(kText + 0x30);
+  EXPECT_EQ(space[0], 1) << "of two with the same p_low the first";
+  EXPECT_EQ(space[32 + 0x10], 1) << "behind the end of the first";
+  EXPECT_EQ(space[64], 1) << "the largest p_low";
+  EXPECT_EQ(sum(space), 3u);
 }
 
 TEST_F(aix_profil_return_values, zero_or_errno) {
