@@ -83,8 +83,8 @@ bool is_wanted(const Arguments& arguments, pid_t pid) {
 int ask(const Arguments& arguments) {
   auto program = find_program(arguments);
   if (!program) {
-    complain("{} is not running, or has not called osProfileInit yet", arguments.a_out);
-    return kExitInput;
+    std::string wanted = arguments.pid != 0 ? fmt::format("process {}", arguments.pid) : arguments.a_out;
+    return refuse(kExitInput, "{} is not running, or has not called osProfileInit yet", wanted);
   }
   auto mappings = mappings_of(arguments, program->pid);
   auto counts = query(*program);

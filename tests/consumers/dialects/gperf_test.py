@@ -20,11 +20,35 @@ RULE = "-" * 61
 REQUEST, RECEIVED, MAGIC = b"q", b"k", 0x4e363450
 
 
-def build():
-    program = os.path.join(pt.scratch(), "one_segment")
+# Known ticks: half of them in `half`, the rest in `rest`, in code without a name, in no code and in no segment.
+KNOWN = """#include <ultra64.h>
+#include <unistd.h>
+extern int pctally_count(void *pc, unsigned long long weight);
+__attribute__((noinline, aligned(64))) int half(int a) { return a * 3; }
+__attribute__((noinline, aligned(64))) int rest(int a) { return a * 5; }
+static u16 bins[64] __attribute__((aligned(4))), none[4] __attribute__((aligned(4)));
+int main(void)
+{
+    OSProf segments[2] = {{bins, 64, (u32 *)half, (u32 *)half + 64}, {none, 4, (u32 *)4096, (u32 *)4096 + 4}};
+    osProfileInit(segments, 2);
+    osProfileStart(20000);
+    pctally_count((void *)half, 40);
+    pctally_count((char *)half + 2, 10);
+    pctally_count((void *)rest, 30);
+    pctally_count((char *)half + 60, 5);
+    pctally_count((void *)4104, 3);
+    pctally_count((void *)8, 12);
+    pause();
+    return 0;
+}
+"""
+
+
+def build(source, name):
+    program = os.path.join(pt.scratch(), name)
     libraries = os.path.join(pt.BUILD, "lib")
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-isystem", INCLUDE, os.path.join(HERE, "n64", "one_segment.c"), "-o",
-                    program, "-L" + libraries, "-Wl,-rpath," + libraries, "-lpctally"], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-isystem", INCLUDE, "-x", "c", source, "-o", program, "-L" + libraries,
+                    "-Wl,-rpath," + libraries, "-lpctally"], check=True)
     return program
 
 
@@ -38,7 +62,7 @@ def eventually(look, seconds=20):
 class Gperf(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.program = build()
+        cls.program = build(os.path.join(HERE, "n64", "one_segment.c"), "one_segment")
 
     def setUp(self):
         self.runtime = os.path.join(pt.scratch(), self.id().rsplit(".", 1)[1][:12])
@@ -124,6 +148,90 @@ class Gperf(unittest.TestCase):
         self.assertGreaterEqual(seconds["updateWorld"] + 0.001, 0.01 * counts["updateWorld"])
         self.assertNotIn("updateWorld", self.check_layout(self.gperf("-c", "-t", "100000000", self.program).stdout, ""))
         self.assertIn("updateWorld", self.check_layout(self.gperf("-t", "50", self.program).stdout))
+
+    def run_known(self):
+        source = os.path.join(self.runtime, "known.c")
+        with open(source, "w") as file:
+            file.write(KNOWN)
+        self.env["PCTALLY_ENGINE"] = "manual"
+        child = self.start(build(source, "known"))
+        self.known = child.args[0]
+        self.assertTrue(eventually(lambda: "half" in self.gperf(self.known).stdout))
+
+    def rows_of_known(self, *options):
+        """Name and figure of each row, in their order."""
+        result = self.gperf(*options, self.known)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [re.split(r"\.{2,}", line) for line in result.stdout.split("\n")[10:-1]]
+        return [(name.split()[-1].split("+")[0], figure.strip()) for name, figure in rows]
+
+    def test_every_row_and_figure(self):
+        self.run_known()
+        self.assertEqual(self.rows_of_known(), [("[unknown]", "3.0000 %"), ("half", "50.0000 %"), ("[known", "5.0000 %"),
+                                                ("rest", "30.0000 %"), ("Overflow", "12.0000 %")])
+        self.assertEqual([figure for _, figure in self.rows_of_known("-c")], ["3", "50", "5", "30", "12"])
+        self.assertEqual([figure for _, figure in self.rows_of_known("-r")],
+                         ["0.0600 s", "1.0000 s", "0.1000 s", "0.6000 s", "0.2400 s"])
+        report = self.gperf(self.known).stdout
+        self.assertIn("Sample period: 20000 microseconds\nNumber of profiled segments: 2\n", report)
+        self.assertRegex(report, r"Text segment 0, start = [0-9a-f]{8,}, size = 00000100\n"
+                                 r"Text segment 1, start = 00001000, size = 00000010\n")
+
+    def test_a_threshold_leaves_out_what_is_below_it(self):
+        self.run_known()
+        for unit in ((), ("-c",), ("-r",)):  # the ticks are 100: percent and counts are the same
+            self.assertEqual([name for name, _ in self.rows_of_known(*unit, "-t", "30")], ["half", "rest", "Overflow"])
+            self.assertEqual([name for name, _ in self.rows_of_known(*unit, "-t", "30.01")], ["half", "Overflow"])
+
+    def test_the_newest_process_is_asked_and_another_by_its_number(self):
+        older, newer = self.run_program(), self.run_program()
+        older.send_signal(signal.SIGSTOP)
+        self.assertEqual(self.gperf(self.program).returncode, 0)
+        newer.send_signal(signal.SIGSTOP)
+        older.send_signal(signal.SIGCONT)
+        self.assertEqual(self.gperf("-p", str(older.pid), self.program).returncode, 0)
+
+    def test_what_cannot_be_asked(self):
+        child = self.run_program()
+        for words, said in (((self.known_text(),), "not an ELF file"), (("/nowhere",), "cannot open /nowhere"),
+                            ((pt.PCTALLY,), pt.PCTALLY + " is not running, or has not called osProfileInit yet"),
+                            (("-p", str(os.getpid()), self.program),
+                             f"process {os.getpid()} is not running, or has not called osProfileInit yet")):
+            result = self.gperf(*words)
+            self.assertEqual((result.returncode, result.stdout), (4, ""), words)
+            self.assertIn(said, result.stderr)
+        for words in (("-c", "-r", self.program), (), ("-t", "-1", self.program), ("-p", "0", self.program)):
+            self.assertEqual(self.gperf(*words).returncode, 2, words)
+        self.assertIsNone(child.poll())
+
+    def known_text(self):
+        path = os.path.join(self.runtime, "text")
+        with open(path, "w") as file:
+            file.write(KNOWN)
+        return path
+
+    def test_a_report_that_cannot_be_written(self):
+        self.run_program()
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([pt.PCTALLY, "gperf", self.program], env=self.env, stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("No space left", result.stderr)
+
+    def test_one_server_at_a_time(self):
+        first = self.start(pt.PCTALLY, "gperf", "-s", self.program, stderr=subprocess.PIPE)
+        self.assertIn("waiting for osProfileFlush", first.stderr.readline())
+        result = self.gperf("-s", self.program)
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("end the other gperf -s first", result.stderr)
+
+    def test_a_server_of_one_process_ends_with_it(self):
+        child = self.run_program()
+        server = self.start(pt.PCTALLY, "gperf", "-s", "-p", str(child.pid), self.program, stderr=subprocess.PIPE)
+        self.assertIn("waiting for osProfileFlush", server.stderr.readline())
+        self.assertIsNone(server.poll())
+        child.kill()
+        child.wait()
+        self.assertEqual(server.wait(timeout=20), 0)
 
     def test_server_prints_at_each_flush(self):
         server = self.start(pt.PCTALLY, "gperf", "-s", self.program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
