@@ -48,7 +48,7 @@ class Session {
   /// Turns the profile off. On return no tick is in flight: the buffers are the caller's again.
   void stop() noexcept REQUIRES(g_sessions_mutex);
 
-  /// Started, not stopped, and not ended by a tick (a counter at SVR4's limit; a fault in the only buffer).
+  /// Started, not stopped, and not ended by a tick (a counter at SVR4's limit; a fault in the last buffer).
   [[nodiscard]] bool on() const noexcept;
 
   /// The account of this session's ticks since it was last turned on.

@@ -48,7 +48,7 @@ struct RegionTable {
   uint64_t* process_ticks;     ///< also raised by every tick's weight, or null
   DeferredRing* deferred;      ///< or null: such ticks are outside
   uint64_t deferred_capacity;  ///< private copy of the ring's size, a power of two
-  uint32_t* stopped;  ///< set to 1 by kStop, kStopLate and a fault in the only region; ticks that find it set
+  uint32_t* stopped;  ///< set to 1 by kStop, kStopLate and a fault in the last buffer; ticks that find it set
                       ///< are not ticks; or null
   uint32_t* faulted;  ///< one per region and one for the overflow cell, set to 1 when its memory is gone or
                       ///< read-only: never touched again, its ticks are lost; or null

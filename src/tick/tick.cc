@@ -43,17 +43,34 @@ void stop(const RegionTable& table) noexcept {
   if (table.stopped != nullptr) __atomic_store_n(table.stopped, 1, __ATOMIC_RELEASE);
 }
 
+bool any_left(const RegionTable& table) noexcept {
+  const uint32_t flags = table.count + (table.overflow != nullptr ? 1 : 0);
+  for (uint32_t i = 0; i < flags; ++i)
+    if (__atomic_load_n(table.faulted + i, __ATOMIC_SEQ_CST) == 0) return true;
+  return false;
+}
+
+/// The profile ends with its last buffer. Of two threads that set the last two flags one sees both: hence the
+/// order of the stores and loads.
+void note_gone(const RegionTable& table, uint32_t* flag) noexcept {
+  bool left = table.count > 1 || table.overflow != nullptr;
+  if (flag != nullptr) {
+    __atomic_store_n(flag, 1, __ATOMIC_SEQ_CST);
+    left = any_left(table);
+  }
+  if (!left) stop(table);
+}
+
 /// The caller's buffers: they may have been unmapped or write-protected since the call.
 TickOutcome count_in_buffer(const RegionTable& table, const Region& region, uint64_t index,
                             uint64_t weight) noexcept {
   CellEvent event;
   uint64_t taken = 0;
   uint32_t* faulted = fault_flag(table, region);
-  event.fault = faulted != nullptr && __atomic_load_n(faulted, __ATOMIC_RELAXED) != 0;
-  if (!event.fault) taken = add_to_buffer(region, index, weight, &event);
-  if (event.fault) {
-    if (faulted != nullptr) __atomic_store_n(faulted, 1, __ATOMIC_RELAXED);
-    if (table.count == 1 && table.overflow == nullptr) stop(table);  // its only buffer is gone
+  const bool was_gone = faulted != nullptr && __atomic_load_n(faulted, __ATOMIC_RELAXED) != 0;
+  if (!was_gone) taken = add_to_buffer(region, index, weight, &event);
+  if (was_gone || event.fault) {
+    if (!was_gone) note_gone(table, faulted);
     add_relaxed(&table.ledger->lost, weight);
     return TickOutcome::kFaulted;
   }

@@ -293,6 +293,23 @@ TEST_F(aix_profil_description, on_while_on_and_off_while_off_are_ineffective) {
   EXPECT_EQ(sum(other), 0u);
 }
 
+// "When profiling is already turned on" a call is ineffective; what no buffer is left for is off.
+TEST_F(aix_profil_description, on_again_when_every_buffer_is_gone) {
+  Fenced gone(128);
+  auto* counters = gone.as<uint16_t>();
+  ASSERT_EQ(many({{place(0), place(0x40), counters, 64, 0xffff},
+                  {place(0x40), place(0x80), counters + 32, 64, 0xffff}}),
+            0);
+  gone.unmap();
+  tick_at(kText), tick_at(kText);
+  EXPECT_TRUE(is_on()) << "one of two";
+  tick_at(kText + 0x40);
+  EXPECT_FALSE(is_on());
+  ASSERT_EQ(one(0xffff), 0);
+  tick_at(kText);
+  EXPECT_EQ(cells[0], 1);
+}
+
 // The page asks for an order of p_high, and does not forbid overlaps.
 TEST_F(aix_profil_description, ranges_that_overlap) {
   uint16_t space[96] = {};

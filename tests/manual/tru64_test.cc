@@ -241,6 +241,7 @@ TEST_F(tru64_profil_description, a_fault_turns_off_its_range_only) {
   tick_at(kText), tick_at(kText + 0x1000);
   EXPECT_EQ(a[0], 2u);
   EXPECT_EQ(gone.as<unsigned>()[0], 0u) << "off for good";
+  EXPECT_TRUE(is_on());
 }
 
 TEST_F(tru64_profil_description, four_zeros_stop_either_form) {
