@@ -180,6 +180,10 @@ TEST_F(aix_profil_description, computed_scale_is_at_most_ffff) {
   tick_at(kText + 4), tick_at(kText + 32);
   EXPECT_EQ(cells[2], 1);
   EXPECT_EQ(sum(cells), 1u);
+  ASSERT_EQ(many({}), 0);
+  ASSERT_EQ(many({{place(0), place(64), cells, 64, ~0u}}), 0);
+  tick_at(kText + 62);
+  EXPECT_EQ(cells[31], 1) << "as many bytes of counters as of text: not 0x10000, which is off";
 }
 
 // 1 and 2 are no fractions then, either: off, and one location.

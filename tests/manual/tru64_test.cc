@@ -195,6 +195,10 @@ TEST_F(tru64_profil_description, lowpc_and_highpc_bound_the_range) {
   for (int round = 0; round < 2; ++round)
     for (uintptr_t pc = kText - 64; pc < kText + 256; ++pc) tick_at(pc);
   for (int i = 0; i < 16; ++i) EXPECT_EQ(fence.as<unsigned>()[i], 8u);
+  ASSERT_EQ(extended({entry(a, 2, 0x3d)}), 0);
+  tick_at(kText + 1), tick_at(kText + 2), tick_at(kText + 0x3c), tick_at(kText + 0x3d);
+  EXPECT_EQ(a[0], 1u);
+  EXPECT_EQ(sum(a), 2u) << "both ends lie within a counter's text";
 }
 
 TEST_F(tru64_profil_description, scale_is_the_ratio_of_text_and_buffer) {
@@ -228,6 +232,7 @@ TEST_F(tru64_profil_description, contents_of_profil_args) {
 TEST_F(tru64_profil_description, decreasing_lowpc_and_no_overlap) {
   EXPECT_EQ(extended({entry(a, 0, 0x40), entry(b, 0x1000, 0x1040)}), EINVAL);
   EXPECT_EQ(extended({entry(a, 0x30, 0x70), entry(b, 0, 0x40)}), EINVAL);
+  EXPECT_EQ(extended({entry(a, 0x3f, 0x7f), entry(b, 0, 0x40)}), EINVAL) << "by one byte";
   EXPECT_EQ(extended({entry(a, 0x40, 0x80), entry(b, 0, 0x40)}), 0);
   EXPECT_EQ(extended({entry(a, 0x40, 0x40)}), EINVAL);
 }
