@@ -106,6 +106,12 @@ TEST_F(n64_osprofile_description, text_end_ends_the_segment) {
   EXPECT_EQ(bins[52], 1);
   EXPECT_EQ(bins[53], 0);
   EXPECT_EQ(overflow(), 1u);
+  osProfileStop();
+  segment.histo_size = 64;
+  init_and_start();
+  tick_at(kEnd);
+  EXPECT_EQ(bins[53], 0) << "though there is a counter";
+  EXPECT_EQ(overflow(), 1u);
 }
 
 TEST_F(n64_osprofile_description, overflow_counts_what_is_outside) {

@@ -188,6 +188,17 @@ TEST_F(tru64_profil_description, buffers_of_unsigned_int) {
   EXPECT_EQ(a[1], 100000u);
 }
 
+TEST_F(tru64_profil_description, members_mean_what_the_traditional_arguments_do) {
+  ASSERT_EQ(extended({entry(a, 0, 0x10000000, 2)}), 0);
+  tick_at(kText), tick_at(kText + 0xfffffff), tick_at(kText + 0x10000000);
+  EXPECT_EQ(a[0], 2u) << "scale 2: all of the range in the first counter";
+  b[1] = 0xfffffffe;
+  ASSERT_EQ(extended({entry(b, 0, 0x20, 0x18000)}), 0);
+  tick_at(kText + 3, 3), tick_at(kText + 0x1f);
+  EXPECT_EQ(b[1], 0xffffffffu) << "a full counter stays";
+  EXPECT_EQ(b[11], 1u) << "above 0x10000 there is more than a counter for 4 bytes";
+}
+
 TEST_F(tru64_profil_description, lowpc_and_highpc_bound_the_range) {
   Fenced fence(16 * 4);
   ASSERT_EQ(extended({entry(fence.as<unsigned>(), 0, 0x40)}), 0);
