@@ -259,6 +259,12 @@ TEST_F(MonitorCalls, more_counters_than_a_profil_takes) {
   const auto high = static_cast<uintptr_t>(kText + (uint64_t{1} << 33));
   long low = static_cast<long>(kText), to = static_cast<long>(high);
   EXPECT_EQ(error_of([&] { pctally_tru64_monitor(low, to, buffer.as<char>(), INT32_MAX, 0); }), EINVAL);
+  static unsigned counters[16];
+  char* text = reinterpret_cast<char*>(kText);
+  for (int shift : {24, 47, 48, 62}) {
+    pctally_tru64_monitor_args range = {text, text + (uint64_t{1} << shift), counters, 16};
+    EXPECT_EQ(error_of([&] { pctally_tru64_monitor(-1, 0, &range, 1, 0); }), EINVAL) << "2^" << shift;
+  }
   for (uintptr_t end : {high, static_cast<uintptr_t>(kText + (uint64_t{1} << 31))})
     EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(kText, end, buffer.as<char>(), INT32_MAX, 0); }),
               EINVAL);

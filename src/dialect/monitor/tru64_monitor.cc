@@ -50,10 +50,11 @@ uint64_t bytes_of(const pctally_tru64_monitor_args& entry) noexcept {
 }
 
 /// A scale of a power of two, so that every counter stands for as many bytes; 0 if there is no room.
+/// REQUIRES: the range is not empty.
 uint32_t scale_of(const pctally_tru64_monitor_args& entry) noexcept {
   uint64_t text = address(entry.highpc) - address(entry.lowpc);
   uint32_t scale = 0x10000;
-  while (scale >= 4 && (text * scale + 0x3ffff) >> 18 > entry.bufsize) scale /= 2;
+  while (scale >= 4 && pctally_scaled(text - 1, scale) / sizeof *entry.buffer >= entry.bufsize) scale /= 2;
   return scale >= 4 ? scale : 0;
 }
 
