@@ -75,9 +75,20 @@ std::vector<GperfMapping> mappings_of(const Arguments& arguments, pid_t pid) {
 }
 
 bool is_wanted(const Arguments& arguments, pid_t pid) {
-  if (arguments.pid != 0 ? pid == arguments.pid : runs(pid, arguments.a_out)) return true;
+  return arguments.pid != 0 ? pid == arguments.pid : runs(pid, arguments.a_out);
+}
+
+/// False for another gperf -s: it connects to find out whether somebody listens, and hangs up.
+bool has_counters(int socket) {
+  pollfd waiting{socket, POLLIN, 0};
+  char byte;
+  return poll(&waiting, 1, 1000) > 0 && recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+void say_unwanted(const Arguments& arguments, pid_t pid) {
+  if (arguments.pid != 0)
+    return inform("process {} is not {}: its counters are left unread", pid, arguments.pid);
   inform("process {} does not run {}: its counters are left unread", pid, arguments.a_out);
-  return false;
 }
 
 int ask(const Arguments& arguments) {
@@ -96,7 +107,10 @@ int ask(const Arguments& arguments) {
 int receive_flush(const Arguments& arguments, UniqueFd connection) {
   auto pid = n64::peer(connection.get());
   if (!pid) return refuse(0, "{}", pid.error().text);
-  if (!is_wanted(arguments, *pid)) return 0;
+  if (!is_wanted(arguments, *pid)) {
+    if (has_counters(connection.get())) say_unwanted(arguments, *pid);
+    return 0;
+  }
   auto mappings = mappings_of(arguments, *pid);
   auto counts = receive_counts(std::move(connection), false);
   if (!counts) return refuse(0, "process {}: {}", *pid, counts.error().text);

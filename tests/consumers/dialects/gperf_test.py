@@ -223,6 +223,17 @@ class Gperf(unittest.TestCase):
         result = self.gperf("-s", self.program)
         self.assertEqual(result.returncode, 125)
         self.assertIn("end the other gperf -s first", result.stderr)
+        first.send_signal(signal.SIGINT)
+        self.assertEqual(first.communicate(timeout=20)[1], "", "the second was no program with counters")
+
+    def test_a_server_leaves_the_counters_of_other_processes_unread(self):
+        for words, said in (((pt.PCTALLY,), f"does not run {pt.PCTALLY}:"), (("-p", str(os.getpid()), self.program), f"is not {os.getpid()}:")):
+            server = self.start(pt.PCTALLY, "gperf", "-s", *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertIn("waiting for osProfileFlush", server.stderr.readline())
+            self.assertEqual(subprocess.run([self.program], env=self.env, stdout=subprocess.DEVNULL).returncode, 0)
+            self.assertIn(said + " its counters are left unread", server.stderr.readline())
+            server.send_signal(signal.SIGINT)
+            self.assertEqual(server.communicate(timeout=20)[0], "")
 
     def test_a_server_of_one_process_ends_with_it(self):
         child = self.run_program()
