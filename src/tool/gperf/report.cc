@@ -13,6 +13,7 @@
 #include "process/proc_maps.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {
@@ -42,7 +43,11 @@ std::vector<NamedRange> names_of(std::span<const uint64_t> addresses, const Gper
   for (uint64_t address : addresses) positions.push_back(address - mapping.start + mapping.file_offset);
   ExecutableIdentity identity;
   identity.path = mapping.path;
-  return Symbolizer::open(identity)->name(positions);
+  identity.build_id = mapping.build_id;
+  auto symbolizer = Symbolizer::open(identity);
+  std::vector<NamedRange> names = symbolizer->name(positions);
+  if (!symbolizer->problem().empty()) complain("no names from {}: {}", mapping.path, symbolizer->problem());
+  return names;
 }
 
 struct Rows {
@@ -124,7 +129,13 @@ std::vector<GperfMapping> gperf_mappings(pid_t pid, const std::string& a_out) {
   ProcMaps(pid).visit([&](const ExecutableMapping& one) {
     std::string path(one.object.path);
     bool is_file = one.object.kind == ObjectKind::kFile;
-    mappings.push_back({one.start, one.end, one.file_offset, path == program ? given : path, is_file});
+    const uint8_t* id = one.object.build_id;
+    mappings.push_back({one.start,
+                        one.end,
+                        one.file_offset,
+                        path == program ? given : path,
+                        is_file,
+                        {id, id + one.object.build_id_bytes}});
   });
   return mappings;
 }

@@ -20,6 +20,7 @@ struct GperfMapping {
   uint64_t file_offset = 0;
   std::string path;
   bool is_file = false;
+  std::vector<uint8_t> build_id{};  ///< as the process has it in memory; empty: none
 };
 
 /// Those of a living process, ascending; the program itself under the path `a_out`. Empty if it may not
@@ -32,7 +33,8 @@ struct GperfRow {
   uint64_t count = 0;
 };
 
-/// Functions with ticks, in the order of their addresses.
+/// Functions with ticks, in the order of their addresses. A file that names nothing, such as one with another
+/// build id, is reported on standard error.
 std::vector<GperfRow> gperf_rows(const GperfCounts& counts, const std::vector<GperfMapping>& mappings);
 
 /// Functions (and other labels of text) in the symbol table of an executable.

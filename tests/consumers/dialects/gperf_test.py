@@ -183,6 +183,21 @@ class Gperf(unittest.TestCase):
             self.assertEqual([name for name, _ in self.rows_of_known(*unit, "-t", "30")], ["half", "rest", "Overflow"])
             self.assertEqual([name for name, _ in self.rows_of_known(*unit, "-t", "30.01")], ["half", "Overflow"])
 
+    def test_a_program_that_is_not_the_one_that_runs_names_nothing(self):
+        self.run_known()
+        pid = str(self.children[-1].pid)
+        copy = self.known + ".copy"
+        shutil.copy(self.known, copy)
+        self.assertIn("half", self.gperf("-p", pid, copy).stdout)
+        source = os.path.join(self.runtime, "other.c")
+        with open(source, "w") as file:
+            file.write(KNOWN.replace("half", "wrong"))
+        result = self.gperf("-p", pid, build(source, "other"))
+        self.assertEqual(result.returncode, 0)
+        self.assertNotIn("wrong", result.stdout)
+        self.assertIn("85.0000", result.stdout)
+        self.assertRegex(result.stderr, "^pctally: no names from .*/other: build id differs")
+
     def test_the_newest_process_is_asked_and_another_by_its_number(self):
         older, newer = self.run_program(), self.run_program()
         older.send_signal(signal.SIGSTOP)
