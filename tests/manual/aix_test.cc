@@ -124,8 +124,10 @@ TEST_F(aix_profil_description, scale_7fff_maps_fours) {
 
 TEST_F(aix_profil_description, scale_2_maps_everything_to_one_location) {
   ASSERT_EQ(one(2), 0);
-  tick_at(kText), tick_at(kText + 32768), tick_at(kText + 0x1000000);
+  tick_at(kText), tick_at(kText + 32768), tick_at(UINTPTR_MAX);
   EXPECT_EQ(cells[0], 3);
+  tick_at(kText - 1);
+  EXPECT_EQ(sum(cells), 3u) << "from Offset on";
 }
 
 TEST_F(aix_profil_description, scale_1_turns_it_off) {

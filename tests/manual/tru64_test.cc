@@ -125,8 +125,10 @@ TEST_F(tru64_profil_description, scale_10000_and_8000) {
 
 TEST_F(tru64_profil_description, scale_2_is_a_clock) {
   classic(2);
-  tick_at(kText), tick_at(kText + 0x10000000);
-  EXPECT_EQ(cells[0], 2);
+  tick_at(kText), tick_at(kText + 0x10000000), tick_at(UINTPTR_MAX);
+  EXPECT_EQ(cells[0], 3);
+  tick_at(kText - 1);
+  EXPECT_EQ(sum(cells), 3u) << "from the offset on";
 }
 
 TEST_F(tru64_profil_description, scale_0_or_1_turns_it_off) {

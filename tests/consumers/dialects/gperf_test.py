@@ -48,7 +48,7 @@ def build(source, name):
     program = os.path.join(pt.scratch(), name)
     libraries = os.path.join(pt.BUILD, "lib")
     subprocess.run([os.environ.get("CC", "cc"), "-O1", "-isystem", INCLUDE, "-x", "c", source, "-o", program, "-L" + libraries,
-                    "-Wl,-rpath," + libraries, "-lpctally"], check=True)
+                    "-Wl,-rpath," + libraries, "-Wl,--build-id", "-lpctally"], check=True)
     return program
 
 
