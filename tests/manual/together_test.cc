@@ -12,6 +12,7 @@
 #include "pctally/glibc.h"
 #include "pctally/hpux.h"
 #include "pctally/irix.h"
+#include "pctally/n64.h"
 #include "pctally/svr4.h"
 #include "pctally/tru64.h"
 #include "tests/manual/page_test.h"
@@ -57,6 +58,26 @@ TEST_F(dialects_together, each_by_its_own_rules) {
   EXPECT_EQ(tru64[1], 1);
   EXPECT_EQ(aix[1], 2);
   EXPECT_EQ(glibc[0], 2);
+}
+
+TEST_F(dialects_together, osprofile_beside_profil) {
+  alignas(4) static uint16_t n64[16];  // the profile keeps it
+  uint16_t tru64[32] = {}, aix[32] = {};
+  auto* start = static_cast<uint32_t*>(text());
+  pctally_n64_prof segment{n64, 16, start, start + 16};
+  osProfileInit(&segment, 1);
+  osProfileStart(10000);
+  pctally_tru64_profil(tru64, 64, static_cast<long>(kText), 0x10000);
+  ASSERT_EQ(pctally_aix_profil(aix, 64, kText, 0xffff), 0);
+  tick_at(kText + 4);
+  pctally_tru64_profil(nullptr, 0, 0, 0);
+  tick_at(kText + 4);
+  osProfileStop();
+  tick_at(kText + 4);
+  all_off();
+  EXPECT_EQ(tru64[2], 1);
+  EXPECT_EQ(n64[1], 2);
+  EXPECT_EQ(aix[2], 3);
 }
 
 // "EAGAIN of a call that changes PCTALLY_..._FAST ends profiling"; of another call it changes nothing.
