@@ -201,6 +201,25 @@ TEST_F(n64_osprofile_alone, start_stop_flush) {
   EXPECT_EQ(last_error(), 0);
 }
 
+// "A thread is started in order to service requests". No error is named for where it cannot be.
+TEST_F(n64_osprofile_description, init_without_a_thread_counts_and_says_so_if_asked) {
+  auto said_by_init = [&](const char* verbose) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(in_child([&] {  // which has no thread from before
+                setenv("PCTALLY_VERBOSE", verbose, 1);
+                const rlimit none{1, 1};
+                setrlimit(RLIMIT_NOFILE, &none);
+                init_and_start();
+                tick_at(kStart);
+                return bins[0] == 1 && last_error() == 0 ? 0 : 1;
+              }),
+              0);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said_by_init("1").find("pctally: n64: gperf cannot ask this process: socket: "), 0u);
+  EXPECT_EQ(said_by_init("0"), "");
+}
+
 // The counters of the old list may be gone when the transfer gets to them.
 TEST_F(n64_osprofile_description, a_list_replaced_during_a_transfer_ends_it) {
   std::vector<u32> counters(2 << 20);  // 8 MiB: more than a socket holds

@@ -19,6 +19,7 @@
 #include "dialect/n64/profile.h"
 #include "dialect/n64/socket.h"
 #include "dialect/session.h"
+#include "dialect/verbose.h"
 
 namespace pctally::n64 {
 namespace {
@@ -114,6 +115,11 @@ void* run_io(void*) {
   return nullptr;
 }
 
+/// The console's library had no error for it, and the profile works without gperf.
+void say_nobody_answers(const char* why) noexcept {
+  if (is_verbose()) say("n64: gperf cannot ask this process: %s", why);
+}
+
 bool create_thread() noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
@@ -123,10 +129,11 @@ bool create_thread() noexcept {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
-  bool created = pthread_create(&thread, &attributes, run_io, nullptr) == 0;
+  const int error = pthread_create(&thread, &attributes, run_io, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
-  return created;
+  if (error != 0) say_nobody_answers("its thread cannot be started");
+  return error == 0;
 }
 
 bool listen_here() noexcept REQUIRES(g_mutex) {
@@ -134,7 +141,7 @@ bool listen_here() noexcept REQUIRES(g_mutex) {
   char name[32];
   snprintf(name, sizeof name, "%s%d", kProgramPrefix, static_cast<int>(getpid()));
   auto socket = listen_at(name, g_io.path);
-  if (!socket) return false;
+  if (!socket) return say_nobody_answers(socket.error().text), false;
   g_io.listener = socket->release();
   g_io.inode = inode_of(g_io.listener);
   g_io.owner = getpid();

@@ -15,7 +15,7 @@ using Path = char[sizeof sockaddr_un::sun_path];
 
 std::unexpected<Error> failed(const char* call, const char* path) noexcept {
   int error = errno;
-  return fail(error, "%s: %s: %s", path, call, strerror(error));
+  return fail(error, "%s%s%s: %s", path, *path != '\0' ? ": " : "", call, strerror(error));
 }
 
 Result<UniqueFd> new_socket() noexcept {
