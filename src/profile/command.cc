@@ -1,6 +1,7 @@
 #include "profile/command.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "base/base_name.h"
@@ -54,8 +55,21 @@ std::string programs_of(const std::vector<ProfileRun>& runs) {
 
 }  // namespace
 
-bool has_command(const Profile& profile) {
-  return !profile.command.empty() && !profile.command[0].starts_with('@');
+bool is_command(const std::vector<std::string>& words) {
+  return !words.empty() && !words[0].starts_with('@');
+}
+
+bool has_command(const Profile& profile) { return is_command(profile.command); }
+
+std::vector<std::vector<std::string>> commands_of(const Profile& profile) {
+  std::vector<std::vector<std::string>> commands;
+  std::set<std::vector<std::string>> known;
+  const auto add = [&](const ProfileRun& run) {
+    if (!run.command.empty() && known.insert(run.command).second) commands.push_back(run.command);
+  };
+  if (profile.runs.empty()) add(profile);
+  for (const ProfileRun& run : profile.runs) add(run);
+  return commands;
 }
 
 std::string shell_word(const std::string& argument) {
@@ -74,13 +88,14 @@ std::string file_word(const std::string& path) {
   return shell_word(path.starts_with('-') ? "./" + path : path);
 }
 
-std::string command_line(const Profile& profile) {
-  const std::vector<std::string>& words = profile.command;
-  if (!words.empty() && !has_command(profile)) return target_text(words);
+std::string command_line(const std::vector<std::string>& words) {
+  if (!words.empty() && !is_command(words)) return target_text(words);
   std::string line;
   for (const std::string& word : words) line.append(line.empty() ? "" : " ").append(shell_word(word));
   return line;
 }
+
+std::string command_line(const Profile& profile) { return command_line(profile.command); }
 
 std::string program_name(const Profile& profile) {
   const std::vector<std::string>& words = profile.command;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/print/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/terminal/message.h"
@@ -19,6 +20,12 @@ void list_files(const std::vector<std::string>& files) {
   if (files.size() > kMostFiles) inform("  and {} more", files.size() - kMostFiles);
 }
 
+std::string commands_text(size_t lines) {
+  if (lines == 0) return "it holds no command line, as none was recorded";
+  if (lines == 1) return "it holds the command line of the recording";
+  return fmt::format("it holds {} command lines of the recordings", grouped(lines));
+}
+
 }  // namespace
 
 std::string is_page(const std::string& path) {
@@ -28,7 +35,7 @@ std::string is_page(const std::string& path) {
 int write_page(const std::string& path, const HtmlReport& report, const HtmlOptions& options) {
   if (write_file(path, report.page) != 0) return kExitFailed;
   inform("wrote {}; open it in a browser", path);
-  if (options.command) inform("it holds the command line of the recording");
+  if (options.command) inform("{}", commands_text(report.command_lines));
   list_files(report.files);
   return 0;
 }

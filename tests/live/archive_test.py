@@ -178,6 +178,26 @@ class Archive(unittest.TestCase):
         self.assertEqual(rows.returncode, 0, rows.stderr)
         self.assertRegex(rows.stdout, r"(?m) own\.c:2 +own")
 
+    def test_the_command_lines_of_all_runs_of_a_sum_are_listed(self):
+        """Each once: the file holds them all, and so does a page that is asked for them."""
+        files = [self.profile]
+        for argument in ("another argument", "argument-of-mine"):
+            files.append(self.path(f"run{len(files)}.pct"))
+            self.assertEqual(p.record([self.program, argument], path=files[-1]).returncode, 0)
+        total, page = self.path("runs.pct"), self.path("runs.html")
+        self.assertEqual(run("merge", "-q", "-f", "-o", total, *files).returncode, 0)
+        for options, program in (((), self.program), (("--strip-paths",), os.path.basename(self.program))):
+            done = run("archive", "-f", "-o", self.path("all.pct"), *options, total)
+            self.assertEqual(sorted(re.findall("(?m)^pctally: command line: (.*)$", done.stderr)),
+                             [f"{program} 'another argument'", f"{program} argument-of-mine"])
+        self.assertNotIn("command line", run("archive", "-f", "-o", self.path("none.pct"), "--no-command", total).stderr)
+        for held, said in ((total, "it holds 2 command lines of the recordings"), (self.profile, "it holds the command line of the recording"),
+                           (self.path("none.pct"), "it holds no command line, as none was recorded")):
+            self.assertIn(f"pctally: {said}\n", run("report", "--html", page, "--command", held).stderr)
+        run("report", "--html", page, "--command", total)
+        for argument in (b"another argument", b"argument-of-mine"):
+            self.assertTrue(argument in bytes_of(page), argument)
+
     def stripped(self, *words):
         """A stripped archive of a command in a directory of its own, and what is in its bytes."""
         profile, out = self.path("whole.pct"), self.path("stripped.pct")

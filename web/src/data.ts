@@ -107,7 +107,7 @@ export interface Data {
   made_by: string;
   view: string;
   title: string;
-  command: string | null;
+  commands: string[]; // of all runs, each once; empty unless asked for
   run: Run;
   warnings: Warning[];
   paths: Paths | null;
@@ -124,7 +124,7 @@ export interface Data {
   diff: Diff | null;
 }
 
-export const kVersion = 4;
+export const kVersion = 5;
 
 export function readData(): Data {
   const data = JSON.parse(document.getElementById("data")!.textContent!) as Data;

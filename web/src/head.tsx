@@ -149,6 +149,35 @@ function Facts() {
   );
 }
 
+const commandsShown = 3; // the others after a click
+
+function CommandLines(props: { lines: string[] }) {
+  return (
+    <For each={props.lines}>
+      {(line) => (
+        <p class="command">
+          <bdi>{line}</bdi>
+        </p>
+      )}
+    </For>
+  );
+}
+
+function Commands() {
+  const more = data.commands.slice(commandsShown);
+  return (
+    <>
+      <CommandLines lines={data.commands.slice(0, commandsShown)} />
+      <Show when={more.length > 0}>
+        <details class="command">
+          <summary>{more.length} more</summary>
+          <CommandLines lines={more} />
+        </details>
+      </Show>
+    </>
+  );
+}
+
 export function Head() {
   return (
     <header class="wrap">
@@ -166,11 +195,7 @@ export function Head() {
       <h1>
         <bdi>{data.title || "(no name)"}</bdi>
       </h1>
-      <Show when={data.command}>
-        <p class="command">
-          <bdi>{data.command}</bdi>
-        </p>
-      </Show>
+      <Commands />
       <Answer />
       <Show when={data.warnings.length > 0}>
         <ul class="warnings" aria-label="What to know before trusting this">

@@ -1,5 +1,6 @@
 #include "report/html/html_report.h"
 
+#include <set>
 #include <string_view>
 
 #include "profile/command.h"
@@ -10,7 +11,7 @@
 namespace pctally {
 namespace {
 
-constexpr int kDataVersion = 4;  ///< as kVersion in web/src/data.ts
+constexpr int kDataVersion = 5;  ///< as kVersion in web/src/data.ts
 constexpr double kHot = 0.005;   ///< of all ticks: functions from here on are annotated
 constexpr char kNoPlaces[] = "the paths that were chosen do not say where in a function its ticks are";
 
@@ -59,7 +60,7 @@ class DataMaker {
     data["functions"] = list_.json(&texts_);
     const std::string table = html_table(report_, options_.names, texts_);
     data["texts"] = texts_.take();
-    return {filled(table, harmless(data.dump(-1))), std::move(files)};
+    return {filled(table, harmless(data.dump(-1))), std::move(files), command_lines_};
   }
 
  private:
@@ -97,12 +98,26 @@ class DataMaker {
   /// A choice of call paths has all ticks of a function at its first byte.
   [[nodiscard]] bool has_places() const { return profile_.whole == nullptr || !profile_.paths.recorded; }
 
+  /// Of all runs, each once.
+  HtmlJson commands() {
+    HtmlJson lines = HtmlJson::array();
+    if (!options_.command) return lines;
+    std::set<std::string> known;
+    for (const std::vector<std::string>& words : commands_of(profile_)) {
+      std::string line = texts_.shown(command_line(words));
+      if (!known.insert(line).second) continue;
+      lines.push_back(std::move(line));
+      command_lines_ += is_command(words) ? 1 : 0;
+    }
+    return lines;
+  }
+
   HtmlJson head() {
     return {{"version", kDataVersion},
             {"made_by", "pctally"},
             {"view", options_.view},
             {"title", texts_.shown(program_name(profile_))},
-            {"command", options_.command ? HtmlJson(texts_.shown(command_line(profile_))) : HtmlJson()},
+            {"commands", commands()},
             {"run", html_run(profile_, report_.account, texts_)},
             {"warnings", html_warnings(report_, texts_)},
             {"paths", profile_.paths.recorded && profile_.paths.ends_known ? html_path_account(report_.paths)
@@ -116,6 +131,7 @@ class DataMaker {
   std::vector<HotFunction> functions_;
   FunctionList list_;
   Texts texts_;
+  size_t command_lines_ = 0;
 };
 
 }  // namespace

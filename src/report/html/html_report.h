@@ -14,7 +14,7 @@ namespace pctally {
 struct HtmlOptions {
   NameStyle names = NameStyle::kShort;
   std::string view = "functions";  ///< shown first: functions, flame, callers, source, map or compare
-  bool command = false;            ///< with the command line of the recording
+  bool command = false;            ///< with the command lines of all runs
   bool sources = true;             ///< with lines of source files
   bool strip_paths = false;        ///< of absolute paths the last part alone
   KeptSources kept_sources{};      ///< that the profile holds
@@ -25,6 +25,7 @@ struct HtmlOptions {
 struct HtmlReport {
   std::string page;
   std::vector<std::string> files;  ///< source files it has lines from
+  size_t command_lines = 0;        ///< that it has, each once
 };
 
 /// Figures are those of make_report() by function, with no row left out.

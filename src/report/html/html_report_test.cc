@@ -436,7 +436,7 @@ TEST(HtmlReport, NoNameEndsTheScriptItStandsIn) {
   const std::string harmless = html_report(profile_of("/bin/prog"), &FakeSymbolizer::open, options).page;
   EXPECT_EQ(count(page, "<script"), count(harmless, "<script"));
   EXPECT_EQ(count(page, "</script"), count(harmless, "</script"));
-  EXPECT_EQ(parsed(profile, options)["command"], "'</script><script>alert(1)</script><!--'");
+  EXPECT_EQ(parsed(profile, options)["commands"][0], "'</script><script>alert(1)</script><!--'");
   for (const char* bytes : {"\033", "\xe2\x80\xae", "\xff"}) EXPECT_EQ(page.find(bytes), std::string::npos);
 }
 
@@ -444,7 +444,25 @@ TEST(HtmlReport, TheCommandLineIsThereOnlyIfAskedFor) {
   EXPECT_EQ(html_report(profile_of("/bin/prog"), &FakeSymbolizer::open, {}).page.find("--password"),
             std::string::npos);
   EXPECT_EQ(parsed(profile_of("/bin/prog"))["title"], "prog");
-  EXPECT_EQ(parsed(profile_of("/bin/prog"), {.command = true})["command"], "/home/me/prog --password=x");
+  EXPECT_EQ(parsed(profile_of("/bin/prog"))["commands"], nlohmann::json::array());
+  EXPECT_EQ(parsed(profile_of("/bin/prog"), {.command = true})["commands"],
+            nlohmann::json({"/home/me/prog --password=x"}));
+}
+
+TEST(HtmlReport, TheCommandLinesOfAllRunsAreThereOnce) {
+  Profile profile = profile_of("/bin/prog");
+  profile.command.clear();  // as the runs' differ
+  for (const char* argument : {"--token=a", "--token=b", "--token=a"}) {
+    ProfileRun run;
+    run.command = {"prog", argument};
+    profile.runs.push_back(run);
+  }
+  profile.runs.push_back({});  // not recorded
+  profile.runs.push_back(profile.runs[0]);
+  profile.runs.back().command = {"@machine"};
+  EXPECT_EQ(parsed(profile, {.command = true})["commands"],
+            nlohmann::json({"prog --token=a", "prog --token=b", "(the whole machine)"}));
+  EXPECT_EQ(html_report(profile, &FakeSymbolizer::open, {.command = true}).command_lines, 2);
 }
 
 TEST(HtmlReport, DirectoriesAreLeftOutIfAskedFor) {

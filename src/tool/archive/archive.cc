@@ -1,7 +1,7 @@
 // pctally archive: a profile with all that it takes to read it elsewhere.
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,10 +67,13 @@ Result<FileCopy> copy_of(const std::string& file) {
 }
 
 void list(const Profile& profile, const ArchiveContents& contents, const Arguments& arguments) {
-  std::vector<std::string> words = profile.command;
-  if (arguments.strip_paths && !words.empty()) words[0] = without_directories(words[0]);
-  const std::string command = fmt::format("{}", fmt::join(words, " "));
-  if (!arguments.no_command && !command.empty()) inform("command line: {}", command);
+  std::set<std::string> lines;
+  for (std::vector<std::string> words : commands_of(profile)) {
+    if (arguments.no_command) break;
+    if (arguments.strip_paths) words[0] = without_directories(words[0]);
+    const std::string line = command_line(words);
+    if (lines.insert(line).second) inform("command line: {}", line);
+  }
   for (const std::string& path : contents.sources()) inform("source: {}", path);
   for (const std::string& why : contents.left_out()) inform("not in it: {}", why);
 }
