@@ -13,6 +13,8 @@
 namespace pctally {
 namespace {
 
+constexpr double kMostInMs = 10;  ///< seconds of a sum that is shown in milliseconds
+
 double rate(double events, int64_t nanoseconds) {
   return nanoseconds > 0 ? events / seconds(nanoseconds) : 0;
 }
@@ -79,11 +81,18 @@ std::string tick_figure(const Profile& profile, uint64_t ticks) {
 std::string tick_cell(const Profile& profile, uint64_t ticks) {
   if (!ticks_are_nanoseconds(profile)) return std::to_string(ticks);
   const double time = seconds(duration_of(ticks, 1));
-  return time < 10 ? fmt::format("{:.1f} ms", 1000 * time) : fmt::format("{:.2f} s", time);
+  return time < kMostInMs ? fmt::format("{:.1f} ms", 1000 * time) : fmt::format("{:.2f} s", time);
 }
 
 std::string counted_ticks(const Profile& profile, uint64_t ticks) {
   return ticks_are_nanoseconds(profile) ? tick_figure(profile, ticks) : counted(ticks, tick_word(profile));
+}
+
+std::string part_of_ticks(const Profile& profile, uint64_t part, uint64_t whole) {
+  if (!ticks_are_nanoseconds(profile)) return grouped(part) + " of " + counted_ticks(profile, whole);
+  const double some = seconds(duration_of(part, 1)), all = seconds(duration_of(whole, 1));
+  return all < kMostInMs ? fmt::format("{:.1f} of {:.1f} ms", 1000 * some, 1000 * all)
+                         : fmt::format("{:.2f} of {:.2f} s", some, all);
 }
 
 namespace {

@@ -79,6 +79,9 @@ std::string tick_cell(const Profile& profile, uint64_t ticks);
 /// "1,203 ticks", "996.7 ms", "1,203 events"
 std::string counted_ticks(const Profile& profile, uint64_t ticks);
 
+/// "990 of 1,203 ticks", "990.9 of 1023.0 ms", "990 of 1,203 events": both in the unit of the whole.
+std::string part_of_ticks(const Profile& profile, uint64_t part, uint64_t whole);
+
 inline double seconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
 }  // namespace pctally

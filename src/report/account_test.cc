@@ -111,8 +111,11 @@ TEST(Account, ASumOfRunsOfOtherPeriodsHasTimesOrEventsForTicks) {
   EXPECT_EQ(counted_ticks(profile, 12'345'000'000), "12.35 s");
   EXPECT_EQ(tick_figure(profile, 1'500'000), "1.5 ms");
   EXPECT_EQ(tick_title(profile), "time");
+  EXPECT_EQ(part_of_ticks(profile, 990'888'627, 1'023'000'000), "990.9 of 1023.0 ms");
+  EXPECT_EQ(part_of_ticks(profile, 9'500'000'000, 12'000'000'000), "9.50 of 12.00 s");
   profile.event = "page-faults";
   EXPECT_EQ(counted_ticks(profile, 1203), "1,203 events");
+  EXPECT_EQ(part_of_ticks(profile, 1000, 1203), "1,000 of 1,203 events");
   profile.period_ns = 1'000'000;
   EXPECT_EQ(counted_ticks(profile, 1203), "1,203 ticks");
 }

@@ -12,7 +12,7 @@
 #include "export/formats.h"
 #include "object/kernel/kernel_symbol_epoch.h"
 #include "object/symbolizer.h"
-#include "report/print/figures.h"
+#include "report/account.h"
 #include "report/warnings.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
@@ -153,8 +153,8 @@ Result<uint32_t> chosen_object(const Profile& profile, const Arguments& argument
 }
 
 void inform_of(uint64_t written, const Profile& profile, uint32_t object) {
-  inform("{} of {}, those of {}; --object NAME writes another's", grouped(written),
-         counted_ticks(profile, profile.ledger.ticks()), profile.executables[object].path);
+  inform("{}, those of {}; --object NAME writes another's",
+         part_of_ticks(profile, written, profile.ledger.ticks()), profile.executables[object].path);
 }
 
 Result<std::string> write_gmon(const Profile& profile, uint32_t object) {

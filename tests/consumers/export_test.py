@@ -346,10 +346,18 @@ class Export(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return program, profile
 
-    def export_llvm(self, profile):
+    def export_llvm(self, profile, *others):
         out = profile + ".prof"
-        done = subprocess.run([p.PCTALLY, "export", "--format", "llvm", "-o", out, profile], capture_output=True, text=True)
+        done = subprocess.run([p.PCTALLY, "export", "--format", "llvm", "-o", out, profile, *others], capture_output=True, text=True)
         return out, done
+
+    def test_llvm_of_runs_of_other_periods_says_its_part_in_one_unit(self):
+        program, profile = self.branches()
+        done = p.record([program, "100000000"], "-F", "499", "-e", p.engines()[-1], path=profile + ".2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.export_llvm(profile, profile + ".2")[1]
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"^pctally: (\d+\.\d of \d+\.\d ms|\d+\.\d\d of \d+\.\d\d s), those of ")
 
     def test_llvm_is_used_by_clang(self):
         """The weights of the branch in the loop: the way that 1023 of 1024 rounds take, against the other."""

@@ -8,9 +8,9 @@
 #include "export/llvm/control_flow.h"
 #include "export/llvm/sample_tree.h"
 #include "object/compiler_places.h"
+#include "report/account.h"
 #include "report/annotate/disassembler.h"
 #include "report/annotate/find_function.h"
-#include "report/print/figures.h"
 
 namespace pctally {
 namespace {
@@ -93,13 +93,14 @@ Profile of_object(Profile profile, uint32_t executable) {
   return profile;
 }
 
-Result<void> check_placed(const LlvmProfile& made, const Symbolizer& symbolizer, const std::string& path) {
+Result<void> check_placed(const LlvmProfile& made, const Profile& profile, const Symbolizer& symbolizer,
+                          const std::string& path) {
   if (made.placed != 0 && static_cast<double>(made.placed) >= kLeastPlaced * static_cast<double>(made.ticks))
     return {};
   if (made.placed == 0 && !symbolizer.code_problem().empty())
     return fail(EINVAL, "%s: %s", path.c_str(), symbolizer.code_problem().c_str());
-  return fail(EINVAL, "only %s of %s of %s have lines; compile all of it with -g -fdebug-info-for-profiling",
-              grouped(made.placed).c_str(), counted(made.ticks, "tick").c_str(), path.c_str());
+  return fail(EINVAL, "only %s of %s have lines; compile all of it with -g -fdebug-info-for-profiling",
+              part_of_ticks(profile, made.placed, made.ticks).c_str(), path.c_str());
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ Result<LlvmProfile> llvm_export(const Profile& profile, uint32_t executable, con
     const Disassembler code(symbolizer.code(function.range.start, function.range.end), Syntax::kAtt);
     if (code.readable()) result.placed += FunctionSamples(function, code, **places).add_to(&tree);
   }
-  if (const auto checked = check_placed(result, symbolizer, object.path); !checked)
+  if (const auto checked = check_placed(result, own, symbolizer, object.path); !checked)
     return std::unexpected(checked.error());
   result.text = tree.text();
   return result;
