@@ -2,24 +2,69 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <ranges>
 #include <utility>
 #include <vector>
 
+#include "report/object_names.h"
 #include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {
 
-uint64_t g_expected = 0;
+struct Address {
+  uint64_t position = 0;
+  bool named = false, placed = false;  ///< has its name, its lines
+};
+
+/// What is to be named, each address once, however many views ask for it and whichever else they ask for.
+class Addresses {
+ public:
+  void add(const ExecutableIdentity& object, std::span<const uint64_t> ascending) {
+    std::vector<Address>& known = objects_[object];
+    const size_t before = known.size();
+    for (uint64_t position : ascending) known.push_back({.position = position});
+    std::ranges::inplace_merge(known, known.begin() + static_cast<ptrdiff_t>(before), {}, &Address::position);
+    const auto rest = std::ranges::unique(known, {}, &Address::position);  // keeps the first: the known one
+    known.erase(rest.begin(), rest.end());
+    all_ += known.size() - before;
+  }
+
+  /// Those of `positions` that are expected and come for the first time are added to *number.
+  void mark(const ExecutableIdentity& object, std::span<const uint64_t> positions, bool Address::*what,
+            uint64_t* number) {
+    const auto known = objects_.find(object);
+    if (known == objects_.end()) return;
+    for (uint64_t position : positions) {
+      const auto address = std::ranges::lower_bound(known->second, position, {}, &Address::position);
+      if (address == known->second.end() || address->position != position || (*address).*what) continue;
+      (*address).*what = true;
+      ++*number;
+    }
+  }
+
+  [[nodiscard]] uint64_t all() const { return all_; }
+
+ private:
+  std::map<ExecutableIdentity, std::vector<Address>> objects_;
+  uint64_t all_ = 0;
+};
+
+Addresses& addresses() {
+  static Addresses addresses;
+  return addresses;
+}
 uint64_t g_named = 0;   ///< addresses with names so far
 uint64_t g_placed = 0;  ///< with lines
 
-void show_names() { ProgressLine::show(progress_text("names", g_named, g_expected, "addresses")); }
-void show_lines() { ProgressLine::show(progress_text("lines", g_placed, g_expected, "addresses")); }
+void show_names() { ProgressLine::show(progress_text("names", g_named, addresses().all(), "addresses")); }
+void show_lines() { ProgressLine::show(progress_text("lines", g_placed, addresses().all(), "addresses")); }
 
 class CountedSymbolizer : public Symbolizer {
  public:
-  explicit CountedSymbolizer(std::unique_ptr<Symbolizer> inner) : inner_(std::move(inner)) {}
+  CountedSymbolizer(ExecutableIdentity identity, std::unique_ptr<Symbolizer> inner)
+      : identity_(std::move(identity)), inner_(std::move(inner)) {}
 
   [[nodiscard]] const std::string& object_name() const override { return inner_->object_name(); }
   [[nodiscard]] const std::string& problem() const override { return inner_->problem(); }
@@ -33,7 +78,7 @@ class CountedSymbolizer : public Symbolizer {
   std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     show_names();
     std::vector<NamedRange> ranges = inner_->name(positions);
-    g_named += positions.size();
+    addresses().mark(identity_, positions, &Address::named, &g_named);
     show_names();
     return ranges;
   }
@@ -57,38 +102,48 @@ class CountedSymbolizer : public Symbolizer {
       std::vector<std::vector<Frame>> some = inner_->frames(part);
       std::move(some.begin(), some.end(), std::back_inserter(all));
       positions = positions.subspan(part.size());
-      g_placed += part.size();
+      addresses().mark(identity_, part, &Address::placed, &g_placed);
       show_lines();
     }
     return all;
   }
 
  private:
+  ExecutableIdentity identity_;
   std::unique_ptr<Symbolizer> inner_;
 };
 
-/// In code on a path, each once.
-uint64_t count_path_addresses(const CallPaths& paths) {
+/// Ticks are at positions; code on a path may have none.
+std::vector<std::pair<uint32_t, uint64_t>> places_of(const Profile& profile) {
   std::vector<std::pair<uint32_t, uint64_t>> places;
-  for (const PathTree* tree : {&paths.context, &paths.plane})
+  for (const WeightedPosition& position : profile.positions)
+    places.emplace_back(position.executable, position.position);
+  for (const PathTree* tree : {&profile.paths.context, &profile.paths.plane})
     for (const PathTreeNode& node : *tree)
       if (node.kind == PathNodeKind::kCode) places.emplace_back(node.executable, node.position);
-  std::sort(places.begin(), places.end());
-  return static_cast<uint64_t>(std::unique(places.begin(), places.end()) - places.begin());
+  std::ranges::sort(places);
+  return places;
 }
 
 }  // namespace
 
 void expect_addresses(const Profile& profile) {
-  if (ProgressLine::exists()) g_expected += profile.positions.size() + count_path_addresses(profile.paths);
+  if (!ProgressLine::exists()) return;
+  const auto places = places_of(profile);
+  std::vector<uint64_t> positions;
+  for (size_t i = 0; i < places.size(); ++i) {
+    positions.push_back(places[i].second);
+    const uint32_t executable = places[i].first;
+    if (i + 1 < places.size() && places[i + 1].first == executable) continue;
+    addresses().add(identity_of(profile, profile.executables[executable]), positions);
+    positions.clear();
+  }
 }
-
-void forget_addresses() { g_expected = 0; }
 
 std::unique_ptr<Symbolizer> open_counted(const ExecutableIdentity& identity, SymbolizerOpener open) {
   if (!ProgressLine::exists()) return open(identity);
   show_names();
-  return std::make_unique<CountedSymbolizer>(open(identity));
+  return std::make_unique<CountedSymbolizer>(identity, open(identity));
 }
 
 }  // namespace pctally

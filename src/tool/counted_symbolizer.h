@@ -7,10 +7,9 @@
 
 namespace pctally {
 
-/// What is to be named from now on: "... of 200,000 addresses". Several profiles add up.
+/// What is to be named from now on: "... of 200,000 addresses". Those of several profiles are together as
+/// many as there are different ones.
 void expect_addresses(const Profile& profile);
-/// The profiles that were expected became one sum.
-void forget_addresses();
 
 using SymbolizerOpener = std::unique_ptr<Symbolizer> (*)(const ExecutableIdentity&);
 

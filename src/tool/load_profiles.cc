@@ -158,9 +158,7 @@ std::unique_ptr<Symbolizer> open_first(const ExecutableIdentity& identity) {
 Result<Profile> load_one(const std::string& file, size_t number, size_t all) {
   ProgressLine::show(all == 1 ? "reading " + file
                               : fmt::format("reading {}, {} of {} files", file, number, all));
-  Result<Profile> profile = load_file_or_input(file);
-  if (profile) expect_addresses(*profile);
-  return profile;
+  return load_file_or_input(file);
 }
 
 }  // namespace
@@ -182,7 +180,11 @@ std::string& wanted_values() {
   return kind;
 }
 
-Result<Profile> load_any(const std::string& file) { return load_one(file, 1, 1); }
+Result<Profile> load_any(const std::string& file) {
+  Result<Profile> profile = load_one(file, 1, 1);
+  if (profile) expect_addresses(*profile);
+  return profile;
+}
 
 void keep_names(int fd, Profile* profile) {
   if (auto added = add_names(fd); !added) profile->damage.push_back(damaged_names(added.error()));
@@ -232,6 +234,7 @@ bool SeparateRuns::load(const std::vector<std::string>& files, std::vector<Profi
       complain("{}", separate.error().text);
       return false;
     }
+    expect_addresses(*profile);
     profiles->push_back(std::move(*profile));
   }
   return true;
@@ -254,7 +257,6 @@ Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions
   }
   Profile sum = merger.take();
   sum.damage = std::move(damage);
-  forget_addresses();
   expect_addresses(sum);
   return sum;
 }
