@@ -115,8 +115,9 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
   row.name = name_of(key, before, after);
   row.object = std::get<1>(key);
   row.linkage = linkage_of(key, before, after);
-  if (const LinePlace* place = place_of(key, before); place != nullptr && place->name != row.name)
-    row.old_place = place->name;
+  const LinePlace* old_place = place_of(key, before);
+  if (old_place != nullptr && old_place->name != row.name) row.old_place = old_place->name;
+  row.is_line = old_place != nullptr || place_of(key, after) != nullptr;
   std::array<std::vector<Measured>, 2> amounts, shares, totals, total_shares;
   bool all_have_paths = true;
   const std::array<const std::vector<MeasuredRun>*, 2> sides = {&before, &after};
@@ -314,13 +315,21 @@ std::set<DiffKey> keys_of(const std::vector<MeasuredRun>& before, const std::vec
 
 /// Adds short names to rows that are functions; names of other rows are short already.
 template <class Named>
-void add_short_names(Grouping by, std::vector<Named>* rows) {
-  if (by != Grouping::kFunction) return;
+void add_short_names(const std::vector<Named*>& rows) {
   std::vector<FunctionName> functions;
-  functions.reserve(rows->size());
-  for (const Named& row : *rows) functions.push_back({row.name, row.linkage, row.object});
+  functions.reserve(rows.size());
+  for (const Named* row : rows) functions.push_back({row->name, row->linkage, row->object});
   std::vector<std::string> names = short_names(functions);
-  for (size_t i = 0; i < names.size(); ++i) (*rows)[i].short_name = std::move(names[i]);
+  for (size_t i = 0; i < names.size(); ++i) rows[i]->short_name = std::move(names[i]);
+}
+
+/// By line, code without lines is its function.
+template <class Named>
+std::vector<Named*> functions_of(Grouping by, std::vector<Named>* rows) {
+  std::vector<Named*> functions;
+  for (Named& row : *rows)
+    if (by == Grouping::kFunction || (by == Grouping::kLine && !row.is_line)) functions.push_back(&row);
+  return functions;
 }
 
 }  // namespace
@@ -389,7 +398,7 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.total = compare_totals(old_runs, new_runs, options.between_runs);
   for (const DiffKey& key : keys_of(old_runs, new_runs))
     diff.rows.push_back(compare(key, old_runs, new_runs, options.between_runs));
-  add_short_names(options.by, &diff.rows);
+  add_short_names(functions_of(options.by, &diff.rows));
   decide(&diff);
   std::sort(diff.rows.begin(), diff.rows.end(), [](const DiffRow& a, const DiffRow& b) {
     auto rank = [](const DiffRow& row) {
@@ -465,9 +474,10 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
                     .counting = counting_deviation(amounts),
                     .object = std::get<1>(key),
                     .linkage = linkage_of(key, measured, {}),
-                    .short_name = name});
+                    .short_name = name,
+                    .is_line = place_of(key, measured) != nullptr});
   }
-  add_short_names(options.by, &rows);
+  add_short_names(functions_of(options.by, &rows));
   std::sort(rows.begin(), rows.end(), [](const RowDeviation& a, const RowDeviation& b) {
     return a.amount != b.amount ? a.amount > b.amount : a.name < b.name;
   });

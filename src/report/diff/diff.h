@@ -37,6 +37,7 @@ struct UnknownPaths {
 
 struct DiffRow {
   std::string name;                          ///< of the function (in full), object, line or process
+  bool is_line = false;                      ///< the name is a file and a line
   std::string short_name;                    ///< as short_names() gives it
   std::string linkage;                       ///< the function's symbol, if it is not `name`
   std::string object;                        ///< where the name is a function's or a line's
@@ -120,7 +121,8 @@ struct RowDeviation {
   double deviation = 0;                           ///< standard deviation of one run
   double counting = 0;                            ///< the part of it that is counting noise
   bool sampled = true;                            ///< else measured: no length of a run makes it surer
-  std::string object{}, linkage{}, short_name{};  ///< as of DiffRow
+  std::string object{}, linkage{}, short_name{};  ///< this and the next as of DiffRow
+  bool is_line = false;
 };
 
 /// Of runs of one program.

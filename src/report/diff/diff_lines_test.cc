@@ -60,6 +60,28 @@ TEST(Diff, LinesOfAnotherBuildAreInDoubt) {
                 "moves all below it\n"));
 }
 
+/// "/bin/cxx" without lines: its symbols alone are there.
+class SymbolizerWithoutLines : public FakeSymbolizer {
+ public:
+  static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity) {
+    return std::make_unique<SymbolizerWithoutLines>(identity);
+  }
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t>) override { return {}; }
+};
+
+TEST(Diff, CodeWithoutLinesIsItsFunctionByItsShortName) {
+  const Profile old_run = run_of({0, 0, 0, 500, 0, 0, 0, 0, 300}, {1}, "/bin/cxx"),
+                new_run = run_of({0, 0, 0, 900, 0, 0, 0, 300}, {1}, "/bin/cxx");
+  const auto diff = make_diff({old_run}, {new_run}, &SymbolizerWithoutLines::open, {.by = Grouping::kLine});
+  ASSERT_TRUE(diff);
+  const DiffRow& sort = row_of(*diff, "std::__cxx11::list<int>::sort()");
+  EXPECT_EQ(shown_name(*diff, sort), "std::list::sort");
+  EXPECT_EQ(row_of(*diff, "ns::log(int, char const*)").new_side.ticks, 300u);
+  EXPECT_EQ(row_of(*diff, "ns::log(int, char const*)").old_side.ticks, 300u) << "a clone is its function";
+  EXPECT_THAT(cause_sentence(*diff), HasSubstr(": std::list::sort, more by "));
+}
+
 /// "/old/y" and "/new/y" are two builds: in the new one all functions begin three lines further down. f3 is
 /// of a macro above them, and nobody knows where f4 begins.
 class SymbolizerOfMovedLines : public FakeSymbolizer {

@@ -11,18 +11,16 @@ namespace {
 
 std::string place_of(const Row& row) { return row.file + ":" + std::to_string(row.line); }
 
+/// By line, code without lines is its function.
+bool is_function(const Row& row, Grouping by) {
+  return by == Grouping::kFunction || (by == Grouping::kLine && row.file.empty());
+}
+
 std::string row_name(const Row& row, Grouping by) {
-  switch (by) {
-    case Grouping::kObject:
-      return row.object;
-    case Grouping::kProcess:
-      return row.process;
-    case Grouping::kLine:
-      return row.file.empty() ? row.function : place_of(row);
-    default:
-      return without_clone_suffix(
-          row.function.substr(0, row.function.size() - start_in(row.function).size()));
-  }
+  if (by == Grouping::kObject) return row.object;
+  if (by == Grouping::kProcess) return row.process;
+  if (!is_function(row, by)) return place_of(row);
+  return without_clone_suffix(row.function.substr(0, row.function.size() - start_in(row.function).size()));
 }
 
 /// "+0x1234]" of code without a name, "[object+0x1234]"; empty: it has one.
@@ -148,8 +146,7 @@ MeasuredRun measure(const Profile& profile, const Report& report, double work, c
     uint64_t& on_path = run.on_path[key];
     on_path = std::max(on_path, row.total.low);
     if (row.of_kernel) run.kernel_objects.insert(std::get<1>(key));
-    if (by == Grouping::kFunction && !row.linkage.empty())
-      run.linkage[key] = without_clone_suffix(row.linkage);
+    if (is_function(row, by) && !row.linkage.empty()) run.linkage[key] = without_clone_suffix(row.linkage);
   }
   // Rows that are no code, as "[lost]", are on no path: their total is their own ticks.
   for (const auto& [key, ticks] : run.ticks) run.on_path[key] = std::max(run.on_path[key], ticks);
