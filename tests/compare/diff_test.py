@@ -407,6 +407,16 @@ class MovedLines(unittest.TestCase):
         moved = [row for row in rows if row["new_ticks"] > 0 and "% 7" in self.text("within", row["name"])]
         self.assertEqual([row["old_ticks"] for row in moved], [0], rows)
 
+    def test_a_limit_names_a_line_by_the_end_of_its_path(self):
+        _, rows = self.rows("above")
+        name = max(rows, key=lambda row: row["new_ticks"])["name"]
+        results = []
+        for place in (name, name.partition(self.directory + "/")[2], os.path.basename(name)):
+            data, _ = self.rows("above", "--fail-if", f"share({place}) > +99pp")
+            self.assertEqual(len(data["limits"]), 1)
+            results.append([data["limits"][0][key] for key in ("outcome", "measured", "half_width")])
+        self.assertEqual(results, results[:1] * 3)
+
     def test_no_limit_passes_on_them(self):
         done = pctally("diff", "--by", "line", "--fail-if", "total > +900000%", self.profile("old"), self.profile("above"), cwd=self.directory)
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)

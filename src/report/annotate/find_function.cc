@@ -88,12 +88,6 @@ bool parse_place(std::string_view query, SourcePlace* place) {
   return true;
 }
 
-bool is_path(std::string_view path, std::string_view asked) {
-  while (asked.starts_with("./")) asked.remove_prefix(2);
-  if (!path.ends_with(asked)) return false;
-  return path.size() == asked.size() || path[path.size() - asked.size() - 1] == '/';
-}
-
 Called called_by(const HotFunction& function, const std::string& query) {
   return called_by(function.range.function, function.range.linkage, function.short_name, query);
 }

@@ -37,9 +37,6 @@ struct SourcePlace {
 };
 bool parse_place(std::string_view query, SourcePlace* place);
 
-/// Whether a path as debug information has it is meant by `asked`: its last elements are the same.
-bool is_path(std::string_view path, std::string_view asked);
-
 /// How well `query` names the function.
 Called called_by(const HotFunction& function, const std::string& query);
 

@@ -152,6 +152,16 @@ bool have_several(const std::vector<const DiffRow*>& rows) {
   return std::ranges::count_if(rows, is_old) > 1 || std::ranges::count_if(rows, is_new) > 1;
 }
 
+/// "'parts.cc:10' may be '/a/parts.cc:10', '/b/parts.cc:10'; write one of these names"; of many the first.
+std::string choice_of(const std::string& name, const std::vector<const DiffRow*>& lines) {
+  constexpr size_t kMostListed = 2;
+  std::string list;
+  for (size_t i = 0; i < std::min(kMostListed, lines.size()); ++i)
+    list += fmt::format("{}'{}'", i == 0 ? "" : ", ", escaped(lines[i]->name));
+  if (lines.size() > kMostListed) list += fmt::format(" and {} more", lines.size() - kMostListed);
+  return fmt::format("'{}' may be {}; write one of these names", name, list);
+}
+
 /// Why no row has what the limit is on; empty: one has.
 std::string what_lacks(const Diff& diff, const Limit& limit, const LimitedRows& limited) {
   const std::string name = elided_name(limit.function, kMostShown);
@@ -160,6 +170,8 @@ std::string what_lacks(const Diff& diff, const Limit& limit, const LimitedRows& 
                        diff.blind_to_kernel.empty()
                            ? "pctally diff --limit 0 lists the rows"
                            : "kernel code is left out, for one side does not see it");
+  if (limit.metric != Limit::Metric::kFunctionTotal && limited.lines.size() > 1)
+    return choice_of(name, limited.lines);
   if (limit.metric != Limit::Metric::kFunctionTotal)
     return limited.rows.empty()
                ? fmt::format(

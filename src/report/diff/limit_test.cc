@@ -164,6 +164,27 @@ TEST(Limit, MeansAFunctionThatEachSideNamesInItsOwnWay) {
   EXPECT_EQ(check_limit(rust, *parse_limit("seconds(r::gen) > +10%"))->measured, 50);
 }
 
+TEST(Limit, MeansALineByTheEndOfItsPath) {
+  Diff diff = diff_of_rows({{"/src/a/parts.cc:10", "", 100, 120},
+                            {"/src/a/parts.cc:10", "", 10, 20},
+                            {"/src/b/parts.cc:10", "", 50, 51},
+                            {"/src/b/parts.cc:110", "", 50, 52},
+                            {"a.c:7", "", 30, 33},
+                            {"/src/a.c:7", "", 30, 34}});
+  for (DiffRow& row : diff.rows) row.is_line = true;
+  const auto measured = [&diff](const char* text) { return check_limit(diff, *parse_limit(text))->measured; };
+  EXPECT_EQ(measured("seconds(a/parts.cc:10) > +1ms"), 30) << "two functions there";
+  EXPECT_EQ(measured("seconds(parts.cc:110) > +1ms"), 2);
+  EXPECT_EQ(measured("seconds(./b/parts.cc:10) > +1ms"), 1);
+  EXPECT_EQ(measured("seconds(a.c:7) > +1ms"), 3) << "the whole name of a row";
+  const auto several = check_limit(diff, *parse_limit("share(parts.cc:10) > +2pp"));
+  ASSERT_FALSE(several);
+  EXPECT_STREQ(several.error().text,
+               "'parts.cc:10' may be '/src/a/parts.cc:10', '/src/b/parts.cc:10'; write one of these names");
+  EXPECT_FALSE(check_limit(diff, *parse_limit("share(arts.cc:110) > +2pp"))) << "a part of a name";
+  EXPECT_FALSE(check_limit(diff, *parse_limit("share(10) > +2pp")));
+}
+
 TEST(Limit, AnExactNameOnBothSidesMeansNoOther) {
   const Diff diff = diff_of_rows({{"f", "", 20, 20}, {"f(int)", "_Z1fi", 0, 30}});
   EXPECT_EQ(outcome_of(diff, "seconds(f) > +50%"), Outcome::kPass);

@@ -8,8 +8,11 @@
 namespace pctally {
 namespace {
 
-/// A limit means whole names alone: by a part of one it would pass or fail for another function.
+/// A limit means whole names alone: by a part of one it would pass or fail for another function. Of a line
+/// the end of its path will do.
 Called called(const DiffRow& row, const std::string& name) {
+  if (row.is_line)
+    return row.name == name ? Called::kInFull : is_path(row.name, name) ? Called::kBare : Called::kNot;
   if (row.name == without_clone_suffix(name)) return Called::kInFull;
   const Called how = called_by(row.name, row.linkage, row.short_name, name);
   return how <= Called::kBare ? how : Called::kNot;
@@ -42,6 +45,16 @@ const DiffRow* namesake(const Diff& diff, const std::vector<const DiffRow*>& row
   return found;
 }
 
+/// Those that the end of a path means, one of each place.
+std::vector<const DiffRow*> lines_ending(const std::vector<const DiffRow*>& rows, const std::string& name) {
+  std::vector<const DiffRow*> lines;
+  for (const DiffRow* row : rows)
+    if (row->is_line && row->name != name &&
+        std::ranges::none_of(lines, [row](auto* line) { return line->name == row->name; }))
+      lines.push_back(row);
+  return lines;
+}
+
 }  // namespace
 
 std::string bare_name(const DiffRow& row) { return short_function_name(row.name, row.linkage); }
@@ -59,6 +72,7 @@ LimitedRows limited_rows(const Diff& diff, const std::string& name, bool totals)
     if ((how == old_best && is_old(row)) || (how == new_best && is_new(row))) limited.rows.push_back(&row);
   }
   if (!has_ticks) limited.rows.clear();  // the function that is meant only calls others
+  limited.lines = lines_ending(limited.rows, name);
   limited.new_namesake =
       namesake(diff, limited.rows, is_new, is_old, totals ? &DiffRow::new_on_path : &DiffRow::new_side);
   limited.old_namesake =

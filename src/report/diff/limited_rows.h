@@ -8,8 +8,9 @@
 namespace pctally {
 
 struct LimitedRows {
-  bool named = false;                  ///< there is a row of that name, with ticks or not
-  std::vector<const DiffRow*> rows{};  ///< that are meant; they have ticks of their own, or a total
+  bool named = false;                   ///< there is a row of that name, with ticks or not
+  std::vector<const DiffRow*> rows{};   ///< that are meant; they have ticks of their own, or a total
+  std::vector<const DiffRow*> lines{};  ///< of `rows` those whose path ends so, one of each place
   /// Functions that may be one of `rows` under another name: the new side (the old one) has none of `rows`,
   /// but this one with the same short name, which the other side does not have. Null: there is none.
   const DiffRow* new_namesake = nullptr;

@@ -36,4 +36,10 @@ Called called_by(const std::string& full, const std::string& linkage, const std:
   return best;
 }
 
+bool is_path(std::string_view path, std::string_view asked) {
+  while (asked.starts_with("./")) asked.remove_prefix(2);
+  if (!path.ends_with(asked)) return false;
+  return path.size() == asked.size() || path[path.size() - asked.size() - 1] == '/';
+}
+
 }  // namespace pctally

@@ -26,4 +26,7 @@ constexpr bool is_part(Called called) { return called == Called::kInPart || call
 Called called_by(const std::string& full, const std::string& linkage, const std::string& shown,
                  std::string_view text);
 
+/// Whether a path as debug information has it is meant by `asked`: its last elements are the same.
+bool is_path(std::string_view path, std::string_view asked);
+
 }  // namespace pctally
