@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "report/line_totals.h"
 #include "report/names/own_files.h"
@@ -11,11 +12,9 @@
 namespace pctally {
 namespace {
 
-/// Where ticks of a line lie inside it: file and line of each inlined frame, outermost first.
-using Inside = std::vector<std::pair<std::string, uint32_t>>;
 /// Executable and start of a function without lines: of two that have one name each is a row, as by function.
 using Place = std::pair<uint32_t, uint64_t>;
-using Key = std::tuple<std::string, std::string, std::string, uint32_t, Inside, Place>;
+using Key = std::tuple<std::string, std::string, std::string, uint32_t, InlinedLines, Place>;
 
 /// Numbers the rows of lines.
 class LineRows {
@@ -29,23 +28,35 @@ class LineRows {
     return names_.symbolizer(executable).name(positions);
   }
 
-  /// The row of each place. `ranges`: as of symbols_of().
+  /// The row of each place. `ranges`: as of symbols_of(). `ticks`: of each; empty: none.
   std::vector<uint32_t> rows_of(uint32_t executable, std::span<const uint64_t> positions,
-                                std::span<const NamedRange> ranges) {
+                                std::span<const NamedRange> ranges, std::span<const uint64_t> ticks = {}) {
     std::vector<uint32_t> found;
     visit_frames(names_.symbolizer(executable), positions, [&](size_t i, std::vector<Frame> chain) {
-      found.push_back(row_of(executable, std::move(chain), ranges[i]));
+      found.push_back(row_of(executable, std::move(chain), ranges[i], ticks.empty() ? 0 : ticks[i]));
     });
     return found;
+  }
+
+  /// REQUIRES: all ticks were given to rows_of().
+  void add_hot_chains() {
+    for (const auto& [key, ticks] : chains_) {
+      HotChain& hot = rows[key.first].hot_chain;
+      if (!hot.lines.empty()) ++hot.others;
+      if (ticks <= hot.ticks) continue;
+      hot.lines = key.second;
+      hot.ticks = ticks;
+    }
   }
 
   std::vector<Row> rows;
 
  private:
-  uint32_t row_of(uint32_t executable, std::vector<Frame> frames, const NamedRange& range) {
+  uint32_t row_of(uint32_t executable, std::vector<Frame> frames, const NamedRange& range, uint64_t ticks) {
     name_by_symbol(range, &frames);
     const size_t chosen = chosen_frame(executable, frames);
-    Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();
+    InlinedLines inside = options_.inlines || own_ ? inside_of(frames, chosen) : InlinedLines();
+    InlinedLines beside = options_.inlines ? InlinedLines() : std::exchange(inside, {});
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
     const uint32_t start_line = frame.start_line;
     const bool by_symbol = frames.empty() && !own_ && !names_.known_by_name(executable);
@@ -62,6 +73,8 @@ class LineRows {
     Row& row = rows[entry->second];
     row.linkage = std::move(frame.linkage);
     if (by_symbol) row.address = range.object_address();
+    row.ticks += ticks;
+    if (!beside.empty() && ticks != 0) chains_[{entry->second, std::move(beside)}] += ticks;
     if (row.start_line != start_line) row.start_line = 0;  // code of several compilations: they disagree
     return entry->second;
   }
@@ -91,8 +104,8 @@ class LineRows {
     return frame;
   }
 
-  static Inside inside_of(const std::vector<Frame>& frames, size_t chosen) {
-    Inside inside;
+  static InlinedLines inside_of(const std::vector<Frame>& frames, size_t chosen) {
+    InlinedLines inside;
     if (chosen == frames.size()) return inside;
     for (size_t i = chosen; i-- > 0;) inside.emplace_back(row_path(frames[i].file), frames[i].line);
     return inside;
@@ -102,6 +115,7 @@ class LineRows {
   const LineOptions& options_;
   std::optional<OwnFiles> own_;
   std::map<Key, uint32_t> numbers_;
+  std::map<std::pair<uint32_t, InlinedLines>, uint64_t> chains_;  ///< ticks, by row
 };
 
 /// The calls and the own ticks of the rows.
@@ -165,10 +179,10 @@ std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const 
   if (paths != nullptr) totals.emplace(profile, *paths, &lines);
   for_each_batch(profile, [&](const ExecutableTicks& part) {
     const std::vector<NamedRange> ranges = lines.symbols_of(part.executable, part.positions);
-    const std::vector<uint32_t> rows = lines.rows_of(part.executable, part.positions, ranges);
-    for (size_t i = 0; i < rows.size(); ++i) lines.rows[rows[i]].ticks += part.ticks[i];
+    const std::vector<uint32_t> rows = lines.rows_of(part.executable, part.positions, ranges, part.ticks);
     if (totals) totals->add_own(part, names, ranges, rows);
   });
+  lines.add_hot_chains();
   if (totals) totals->run();
   return std::move(lines.rows);
 }

@@ -22,6 +22,12 @@ void add_scope(const Row& row, Grouping by, Json* json) {
   if (by == Grouping::kThread || by == Grouping::kThreadFunction) (*json)["thread"] = valid_utf8(row.thread);
 }
 
+Json inlined_json(const InlinedLines& lines) {
+  Json json = Json::array();
+  for (const auto& [file, line] : lines) json.push_back({{"file", valid_utf8(file)}, {"line", line}});
+  return json;
+}
+
 Json row_json(const Profile& profile, const Row& row, Grouping by) {
   Json json = {{"share", row.share},
                {"low", row.interval.low},
@@ -34,8 +40,10 @@ Json row_json(const Profile& profile, const Row& row, Grouping by) {
                {"object", valid_utf8(row.object)},
                {"file", valid_utf8(row.file)},
                {"line", row.line}};
-  for (const auto& [file, line] : row.inside)
-    json["inside"].push_back({{"file", valid_utf8(file)}, {"line", line}});
+  if (!row.inside.empty()) json["inside"] = inlined_json(row.inside);
+  if (const HotChain& chain = row.hot_chain; !chain.lines.empty())
+    json["hot_chain"] = {
+        {"inside", inlined_json(chain.lines)}, {"ticks", chain.ticks}, {"others", chain.others}};
   if (!profile.counts_cpu_time()) json["events"] = row.events;
   if (profile.paths.recorded && row.total.high != 0) {
     json["total"] = row.total_share;

@@ -51,6 +51,16 @@ constexpr bool is_by_code(Grouping by) {
 
 enum class RowOrder { kTicks, kTotal, kName, kObject };
 
+/// Where ticks of a line lie inside it: file and line of each inlined frame, outermost first.
+using InlinedLines = std::vector<std::pair<std::string, uint32_t>>;
+
+/// Of a line's chains of inlined lines the one with most ticks.
+struct HotChain {
+  InlinedLines lines{};  ///< empty: the line has none
+  uint64_t ticks = 0;
+  uint64_t others = 0;  ///< how many there are besides
+};
+
 /// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in
 /// the first shown.
 struct Row {
@@ -59,10 +69,11 @@ struct Row {
   std::string file;      ///< kLine; empty if unknown
   uint32_t line = 0;
   uint32_t start_line = 0;  ///< kLine: where the function is declared, in `file`; 0: not known, or elsewhere
-  std::vector<std::pair<std::string, uint32_t>> inside;  ///< kLine: lines inlined into it, outermost first
-  std::string process;                                   ///< kProcess, kCommand: its comm
-  int32_t pid = 0;                                       ///< kProcess
-  uint32_t processes = 0;                                ///< kCommand: how many; 0: not known
+  InlinedLines inside;      ///< kLine, with chains as rows
+  HotChain hot_chain;       ///< kLine, of own files, without them
+  std::string process;      ///< kProcess, kCommand: its comm
+  int32_t pid = 0;          ///< kProcess
+  uint32_t processes = 0;   ///< kCommand: how many; 0: not known
   std::string note;
   std::string program;                 ///< by program and by thread, with functions, too: as shown
   std::string program_path;            ///< the same

@@ -8,6 +8,7 @@
 
 #include "report/fake_symbolizer_for_test.h"
 #include "report/json.h"
+#include "report/line_place.h"
 #include "report/text.h"
 
 namespace pctally {
@@ -276,6 +277,50 @@ TEST(Rollup, AFilterIsOfTheLinesInsideToo) {
   ASSERT_EQ(report.rows.size(), 1u);
   EXPECT_EQ(report.rows[0].file, "/src/a.c");
   EXPECT_EQ(report.rows[0].ticks, 20u);
+}
+
+/// As many lines of a header are inlined at a line of a.c as the position says.
+class SymbolizerOfHeaders : public FakeSymbolizer {
+ public:
+  static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity) {
+    return std::make_unique<SymbolizerOfHeaders>(identity);
+  }
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+    std::vector<std::vector<Frame>> all;
+    for (uint64_t position : positions) {
+      std::vector<Frame>& frames = all.emplace_back();
+      for (auto line = static_cast<uint32_t>(position % 16); line > 0; --line)
+        frames.push_back({"at", "/usr/include/h.h", line});
+      frames.push_back({"f", "/src/a.c", static_cast<uint32_t>(position / 16)});
+    }
+    return all;
+  }
+};
+
+TEST(Rollup, AnOwnLineHasItsHottestChainBesideIt) {
+  Profile profile;
+  profile.executables.push_back({ExecutableKind::kFile, "/bin/a", {}, 0});
+  profile.positions = {{0, 0x100, 5}, {0, 0x101, 10}, {0, 0x102, 30}, {0, 0x200, 7}, {0, 0x301, 3}};
+  profile.ledger = {.counted = 55, .samples = 55, .weight_squares = 55};
+  const auto rows = [&](const LineOptions& lines) {
+    return make_report(profile, &SymbolizerOfHeaders::open, {.by = Grouping::kLine, .lines = lines}).rows;
+  };
+  const std::vector<Row> own = rows({.own = "/src"});
+  ASSERT_EQ(own.size(), 3u) << "no row is split";
+  EXPECT_EQ(own[0].ticks, 45u);
+  EXPECT_EQ(own[0].hot_chain.lines, (InlinedLines{{"/usr/include/h.h", 1}, {"/usr/include/h.h", 2}}));
+  EXPECT_EQ(own[0].hot_chain.ticks, 30u);
+  EXPECT_EQ(own[0].hot_chain.others, 1u);
+  EXPECT_EQ(line_place(own[0], false), "/src/a.c:16 < h.h:1 < h.h:2 (67 %, 1 more)");
+  EXPECT_EQ(line_place(own[1], true), "a.c:32");
+  EXPECT_EQ(line_place(own[2], true), "a.c:48 < h.h:1");
+  const ReportOptions options{.by = Grouping::kLine, .lines = {.own = "/src"}};
+  const std::string json = json_report(profile, make_report(profile, &SymbolizerOfHeaders::open, options));
+  EXPECT_NE(json.find("\"others\": 1"), std::string::npos);
+  EXPECT_EQ(rows({.own = "/src", .inlines = true}).size(), 5u);
+  for (const LineOptions& lines : {LineOptions{.own = "/src", .inlines = true}, LineOptions{}})
+    for (const Row& row : rows(lines)) EXPECT_TRUE(row.hot_chain.lines.empty());
 }
 
 TEST(Rollup, HidesTheSmallestAndSaysHowMuch) {

@@ -7,6 +7,7 @@
 
 #include "base/base_name.h"
 #include "profile/command.h"
+#include "report/line_place.h"
 #include "report/print/colors.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
@@ -51,7 +52,6 @@ class TextReport {
 
   [[nodiscard]] Names titles() const;
   [[nodiscard]] Names names_of(const Row& row) const;
-  [[nodiscard]] std::string place_of(const Row& row) const;
   [[nodiscard]] std::string function_of(const Row& row) const {
     return escaped(shown_name(options_.names, row.short_function, row.function, row.linkage));
   }
@@ -215,22 +215,12 @@ TextReport::Names TextReport::titles() const {
   }
 }
 
-std::string TextReport::place_of(const Row& row) const {
-  if (row.file.empty()) return row.object.empty() ? std::string() : "?";
-  auto text = [](std::string_view file, uint32_t line, bool short_form) {
-    return fmt::format("{}:{}", escaped(short_form ? base_name(file) : file), line_text(line));
-  };
-  std::string place = text(row.file, row.line, options_.width != 0 || has_chains_);
-  for (const auto& [file, line] : row.inside) place.append(" < ").append(text(file, line, true));
-  return place;
-}
-
 TextReport::Names TextReport::names_of(const Row& row) const {
   switch (report_.by) {
     case Grouping::kObject:
       return {escaped(row.object)};
     case Grouping::kLine:
-      return {place_of(row), function_of(row), escaped(row.object)};
+      return {line_place(row, options_.width != 0 || has_chains_), function_of(row), escaped(row.object)};
     case Grouping::kProcess:
       return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid),
               escaped(row.note)};

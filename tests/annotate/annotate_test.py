@@ -206,6 +206,25 @@ class Annotate(unittest.TestCase):
         self.assertIn(source, {row["file"] for row in own["rows"]})
         self.assertIn(f"source: {source}\n", archive(recorded.path, os.path.join(directory, "archived.pct")))
 
+    def test_own_lines_have_their_hottest_chain_beside_them(self):
+        """As --inlines has it, whose rows are chains; the rows are no others than without."""
+        chains = {}
+        for row in self.recorded.report("--by", "line", "--own", "--inlines")["rows"]:
+            self.assertNotIn("hot_chain", row)
+            if "inside" in row:
+                chains.setdefault((row["object"], row["function"], row["file"], row["line"]), []).append((row["ticks"], row["inside"]))
+        self.assertTrue(chains, "nothing is inlined: the test tests nothing")
+        for row in self.recorded.report("--by", "line", "--own")["rows"]:
+            own = chains.pop((row["object"], row["function"], row["file"], row["line"]), [])
+            self.assertEqual("hot_chain" in row, bool(own), row)
+            if own:
+                self.assertEqual((row["hot_chain"]["ticks"], row["hot_chain"]["others"]), (max(own, key=lambda chain: chain[0])[0], len(own) - 1))
+                self.assertIn([row["hot_chain"]["ticks"], row["hot_chain"]["inside"]], [list(chain) for chain in own])
+                self.assertLessEqual(sum(ticks for ticks, _ in own), row["ticks"])
+        self.assertEqual(chains, {})
+        text = subprocess.run([p.PCTALLY, "report", "--by", "line", "--own", self.profile], capture_output=True, text=True).stdout
+        self.assertRegex(text, r"/table\.cc:\d+( < \w[^ ]*:\d+)+( \(\d+ %(, \d+ more)?\))?  ")
+
     @unittest.skipIf(CLANG is None, "clang 14 or newer is not installed")
     def test_a_source_is_known_by_its_md5(self):
         """Clang writes MD5s with DWARF 5, unless one of the files has none, as some headers of C++."""
