@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "report/diff/output.h"
 #include "report/print/escape.h"
 #include "report/print/json_value.h"
@@ -25,6 +27,8 @@ Json row_json(const DiffRow& row) {
   if (row.total_share) json["total_share_percent"] = change_json(*row.total_share);
   return json;
 }
+
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace
 
@@ -66,9 +70,11 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
     Json limit = {{"limit", valid_utf8(result.limit.text)},
                   {"outcome", outcome_word(result.outcome)},
                   {"measured", result.measured},
-                  {"half_width", result.half_width},
+                  {"low", result.interval.low},
+                  {"high", finite_or_null(result.interval.high)},
                   {"unit", unit_of(result.limit)},
                   {"runs_needed", result.runs_needed}};
+    if (const auto half = half_width(result)) limit["half_width"] = *half;
     if (!result.other_name.empty()) limit["other_name"] = result.other_name;
     if (result.in_doubt) limit["paths_in_doubt"] = true;
     limits.push_back(std::move(limit));

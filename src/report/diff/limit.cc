@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "report/diff/limited_rows.h"
+#include "report/diff/output.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
 #include "report/statistics/ratio.h"
@@ -89,11 +90,18 @@ bool take_unit(std::string_view unit, Limit* limit) {
 
 bool is_time(const Limit& limit) { return limit.metric != Limit::Metric::kShare && !limit.relative; }
 
-/// The distance to the end of the interval that the limit is compared with. A change in percent is relative
-/// to an old amount that is not known exactly, either.
+/// Of what is limited, in the limit's unit. A change in percent is relative to an old amount that is not
+/// known exactly, either.
+Interval interval_for(const Limit& limit, const Change& change) {
+  if (limit.relative) return rises_of(change);
+  return limit.change ? change.interval : change.after_interval;
+}
+
+/// How far from the limit the measured value must be for the interval to end before it: in the unit of
+/// amounts.
 double half_width_for(const Limit& limit, const Change& change) {
-  const Interval& interval = limit.change ? change.interval : change.after_interval;
-  if (!limit.relative) return (interval.high - interval.low) / 2;
+  if (!limit.change) return change.after_interval.high - change.after;  // below 0 it is cut
+  if (!limit.relative) return (change.interval.high - change.interval.low) / 2;
   const double limited = 1 + limit.value / 100, ratio = change.after / change.before;
   const Interval ratios = change.single_runs ? ratio_interval(change) : Interval{};
   if (!change.single_runs || std::isinf(ratios.high)) return half_width_at(change, limited);
@@ -247,10 +255,21 @@ Result<std::vector<Limit>> parse_limits(std::string_view lines) {
   return limits;
 }
 
+std::optional<double> half_width(const LimitResult& result) {
+  const auto& [low, high] = result.interval;
+  const double above = high - result.measured, below = result.measured - low;
+  if (result.limit.relative || std::abs(above - below) > 1e-6 * std::abs(above)) return std::nullopt;
+  return (high - low) / 2;
+}
+
 std::string measured_text(const LimitResult& result) {
+  const auto& [low, high] = result.interval;
+  if (result.limit.relative) return percent_change(result.measured, result.interval);
   const std::string number =
       result.limit.change ? signed_rounded(result.measured, 3) : rounded(result.measured, 3);
-  return fmt::format("{} ± {} {}", number, rounded(result.half_width, 3), unit_of(result.limit));
+  const char* unit = unit_of(result.limit);
+  if (const auto half = half_width(result)) return fmt::format("{} ± {} {}", number, rounded(*half, 3), unit);
+  return fmt::format("{} {} ({} to {} {})", number, unit, rounded(low, 3), rounded(high, 3), unit);
 }
 
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
@@ -272,15 +291,13 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
                 limit.metric == Limit::Metric::kShare ? "pp" : "ms");
   double scale = limit.relative ? 100 / change.before : 1;
   LimitResult result{.limit = limit};
-  const Interval& after = change.after_interval;  // near 0 not as wide below as above
   result.measured = (limit.change ? change.difference : change.after) * scale;
-  result.half_width = half_width_for(limit, change) * scale;
+  result.interval = interval_for(limit, change);
   result.nameless =
       std::ranges::any_of(limited.rows, [&diff](auto* row) { return diff.is_in_doubt(row->object); });
   result.other_name = other_name(limited, limit);
   if (result.nameless || !result.other_name.empty()) return result;
-  const double low = limit.change ? result.measured - result.half_width : after.low,
-               high = limit.change ? result.measured + result.half_width : after.high;
+  const auto [low, high] = result.interval;
   result.outcome = outcome_between(low, high, limit.value);
   if (limit.metric == Limit::Metric::kFunctionTotal) {
     const UnknownPaths& unknown = limited.rows[0]->unknown;
@@ -292,9 +309,9 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
       return result;
     }
   }
-  double distance = std::abs(result.measured - limit.value);
-  double runs =
-      static_cast<double>(std::max(diff.old_runs, diff.new_runs)) * squared(result.half_width / distance);
+  const double distance = std::abs(result.measured - limit.value);
+  const double widths = half_width_for(limit, change) * scale / distance;
+  const double runs = static_cast<double>(std::max(diff.old_runs, diff.new_runs)) * squared(widths);
   if (result.outcome == Outcome::kUndecided && distance > 0 && runs < 10000)
     result.runs_needed = static_cast<size_t>(std::ceil(runs)) + 1;
   return result;

@@ -1,6 +1,7 @@
 // A limit that a change must keep to: "share(f) > +2pp", "seconds(f) > +10%", "total(f) > +10%", "total >
 // +3%". What fails a build.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,7 @@ struct LimitResult {
   Limit limit;
   Outcome outcome = Outcome::kUndecided;
   double measured = 0;  ///< in the limit's unit
-  double half_width = 0;
+  Interval interval{};  ///< of it, 95 %: whatever the limit is; `high` may be infinite
   size_t runs_needed =
       0;  ///< kUndecided: a side, to decide it if the measured value is the true one; 0: not known
   bool nameless = false;  ///< kUndecided: code of its rows' objects has no names on one side
@@ -50,7 +51,12 @@ const char* outcome_word(LimitResult::Outcome outcome);
 /// The unit of LimitResult::measured: "%", "pp", "ms".
 const char* unit_of(const Limit& limit);
 
-/// What was measured: "+23.1 ± 4.2 ms"; with a sign if the limit is on the change.
+/// Of an interval that reaches as far below the measured value as above it: that of a ratio does not, nor one
+/// that ends at 0.
+std::optional<double> half_width(const LimitResult& result);
+
+/// What was measured: "+23.1 ± 4.2 ms", "+42 % (-8 to +118 %)", "1 ms (0 to 3 ms)"; with a sign if the limit
+/// is on the change.
 std::string measured_text(const LimitResult& result);
 
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is

@@ -7,6 +7,7 @@
 
 #include "report/diff/diff_for_test.h"
 #include "report/diff/output.h"
+#include "report/statistics/ratio.h"
 
 namespace pctally {
 namespace {
@@ -68,9 +69,8 @@ TEST(Limit, InPercentKnowsTheOldSidesPartOfTheVariance) {
   const std::vector<Profile> runs(100, run_of({0, 1000}));
   const Diff diff = diff_of(runs, runs);
   EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before_part, 0.5);
-  const double factor = check_limit(diff, *parse_limit("seconds(f1) > +100%"))->half_width /
-                        check_limit(diff, *parse_limit("seconds(f1) > +0%"))->half_width;
-  EXPECT_NEAR(factor, std::sqrt(2.5), 0.01);
+  const Change& amount = row_of(diff, "f1").amount;
+  EXPECT_NEAR(half_width_at(amount, 2) / half_width_at(amount, 1), std::sqrt(2.5), 0.01);
 }
 
 /// The verdict, the sentence and the limit say the same of one run a side, in both directions.
@@ -93,9 +93,8 @@ TEST(Limit, InPercentKnowsHowFewRunsTheOldVarianceIsOf) {
   Diff diff = diff_with("f", 100, 190, 8);
   Change& amount = diff.rows[0].amount;
   amount.before_part = 0.5, amount.before_degrees = 1, amount.after_degrees = 9, amount.degrees = 3.6;
-  const double factor = check_limit(diff, *parse_limit("seconds(f) > +100%"))->half_width /
-                        check_limit(diff, *parse_limit("seconds(f) > +0%"))->half_width;
-  EXPECT_NEAR(factor, std::sqrt(2.5) * t_quantile(0.05, 25 / (16 + 1.0 / 9)) / t_quantile(0.05, 3.6), 0.001);
+  EXPECT_NEAR(half_width_at(amount, 2) / half_width_at(amount, 1),
+              std::sqrt(2.5) * t_quantile(0.05, 25 / (16 + 1.0 / 9)) / t_quantile(0.05, 3.6), 0.001);
 }
 
 // A function that only calls others: its share of own ticks could never rise.
@@ -283,6 +282,49 @@ TEST(Limit, AnAmountHasNoSign) {
   const Diff diff = diff_with("f", 100, 120, 5);
   EXPECT_EQ(measured_text(*check_limit(diff, *parse_limit("seconds(f) > 200ms"))), "120 ± 5 ms");
   EXPECT_EQ(measured_text(*check_limit(diff, *parse_limit("seconds(f) > +20ms"))), "+20 ± 5 ms");
+}
+
+/// The interval is that of the first sentence, whatever the limit is.
+TEST(Limit, InPercentHasOneInterval) {
+  const std::vector<std::vector<Profile>> before = {{run_of({0, 700})}, {run_of({0, 700}), run_of({0, 900})}},
+                                          after = {{run_of({0, 990})}, {run_of({0, 990}), run_of({0, 999})}};
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Diff diff = diff_of(before[i], after[i]);
+    ASSERT_EQ(diff.total.verdict, Verdict::kUndecided);
+    std::vector<LimitResult> results;
+    for (const char* text : {"total > +500%", "total > +50%", "total > +0%"})
+      results.push_back(*check_limit(diff, *parse_limit(text)));
+    for (const LimitResult& result : results) {
+      EXPECT_DOUBLE_EQ(result.interval.low, rises_of(diff.total.amount).low);
+      EXPECT_DOUBLE_EQ(result.interval.high, rises_of(diff.total.amount).high);
+      EXPECT_NE(verdict_sentence(diff).find(", " + measured_text(result) + ";"), std::string::npos)
+          << measured_text(result);
+      EXPECT_FALSE(half_width(result)) << "it reaches further up than down";
+    }
+    const std::string measured = measured_text(results[0]), json = diff_json(diff, results);
+    EXPECT_NE(limits_text(results, false).find("total > +500%: " + measured), std::string::npos);
+    EXPECT_NE(diff_junit(diff, results).find("message=\"" + measured), std::string::npos);
+    EXPECT_NE(json.find("\"low\": "), std::string::npos);
+    EXPECT_EQ(json.find("half_width"), std::string::npos);
+  }
+}
+
+TEST(Limit, InPercentOfNearlyNothingHasNoUpperEnd) {
+  Diff diff = diff_with("f", 1, 30, 40);
+  diff.rows[0].amount.before_part = 0.9;
+  const LimitResult result = *check_limit(diff, *parse_limit("seconds(f) > +10%"));
+  EXPECT_EQ(result.outcome, Outcome::kUndecided);
+  EXPECT_EQ(measured_text(result), "+2900 % (-100 % to any rise)");
+  EXPECT_NE(diff_json(diff, {result}).find("\"high\": null"), std::string::npos);
+}
+
+TEST(Limit, AnAmountNearNothingHasBothEnds) {
+  Diff diff = diff_with("f", 100, 3, 5);
+  diff.rows[0].amount.after_interval.low = 0;
+  const LimitResult result = *check_limit(diff, *parse_limit("seconds(f) > 20ms"));
+  EXPECT_EQ(measured_text(result), "3 ms (0 to 8 ms)");
+  EXPECT_FALSE(half_width(result));
+  EXPECT_EQ(half_width(*check_limit(diff, *parse_limit("seconds(f) > +20ms"))), 5);
 }
 
 TEST(Limit, WhatIsMeasuredHasNoExponent) {

@@ -22,6 +22,12 @@ struct AmountUnit {
 };
 AmountUnit amount_unit(const Diff& diff, double amount);
 
+/// The 95 % interval of a change, in percent of the old amount. REQUIRES: that is more than 0.
+Interval rises_of(const Change& change);
+
+/// "+42 % (-8 to +118 %)"; without an upper end "+42 % (-8 % to any rise)".
+std::string percent_change(double percent, const Interval& ends);
+
 /// The answer in one sentence: what the total did, by how much, of how many runs. CPU time in seconds.
 std::string verdict_sentence(const Diff& diff);
 

@@ -25,12 +25,6 @@ std::string amount_text(const Diff& diff, double amount) {
                      unit.name, diff.per_unit_of_work() ? " a unit of work" : "");
 }
 
-/// The 95 % interval of the change, in percent of the old amount.
-Interval rises_of(const Change& total) {
-  const Interval ratio = ratio_interval(total);
-  return {100 * (ratio.low - 1), 100 * (ratio.high - 1)};
-}
-
 /// Three figures for the larger end.
 int decimals_of(const Interval& percent) {
   return decimals_of(std::isinf(percent.high) ? percent.low : std::max(-percent.low, percent.high));
@@ -78,6 +72,15 @@ std::string runs_text(const Diff& diff) {
 
 }  // namespace
 
+Interval rises_of(const Change& change) {
+  const Interval ratio = ratio_interval(change);
+  return {100 * (ratio.low - 1), 100 * (ratio.high - 1)};
+}
+
+std::string percent_change(double percent, const Interval& ends) {
+  return fmt::format("{:+.{}f} % ({})", percent, decimals_of(ends), percent_range(ends, true));
+}
+
 AmountUnit amount_unit(const Diff& diff, double amount) {
   if (!diff.counts_cpu_time()) return {escaped(diff.event), 1};
   const double ms = std::abs(amount);
@@ -93,9 +96,7 @@ std::string verdict_sentence(const Diff& diff) {
   const bool rose = total.difference > 0;
   if (diff.total.verdict == Verdict::kUndecided) {
     const std::string change =
-        total.before > 0 ? fmt::format(", {:+.{}f} % ({})", 100 * total.difference / total.before,
-                                       decimals_of(rises_of(total)), percent_range(rises_of(total), true))
-                         : "";
+        total.before > 0 ? ", " + percent_change(100 * total.difference / total.before, rises_of(total)) : "";
     const bool none =
         diff.decided + diff.decided_totals == 0 && total.interval.low <= 0 && total.interval.high >= 0;
     return fmt::format("{}: {} to {}{}; {}.",
