@@ -98,7 +98,7 @@ _pctally_annotate() {
 
 _pctally_diff() {
   case $previous in
-    --by) _pctally_words 'function object line process' ;;
+    --by) _pctally_words 'function object line process command program' ;;
     --color) _pctally_words 'always auto never' ;;
     --budget | --html) _pctally_files ;;
     --names) _pctally_words 'short full linkage' ;;
@@ -119,7 +119,7 @@ _pctally_engines() {
 
 _pctally_plan() {
   case $previous in
-    --by) _pctally_words 'function object line process' ;;
+    --by) _pctally_words 'function object line process command program' ;;
     --names) _pctally_words 'short full linkage' ;;
     --limit | --change | --power | --runs | --sample-index) ;;
     *)

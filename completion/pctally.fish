@@ -104,7 +104,7 @@ complete -c pctally -n '__pctally_is annotate' -l help -d 'show a summary'
 complete -c pctally -n '__pctally_is annotate' -k -a $profile
 
 # diff
-complete -c pctally -n '__pctally_is diff' -l by -x -a 'function object line process' -d 'what a row is'
+complete -c pctally -n '__pctally_is diff' -l by -x -a 'function object line process command program' -d 'what a row is'
 complete -c pctally -n '__pctally_is diff' -l limit -x -d 'print at most this many rows'
 complete -c pctally -n '__pctally_is diff' -l names -x -a 'short full linkage' -d 'how functions are called'
 complete -c pctally -n '__pctally_is diff' -l sample-index -x -d 'which values of a pprof file'
@@ -122,7 +122,7 @@ complete -c pctally -n '__pctally_is diff' -l help -d 'show a summary'
 complete -c pctally -n '__pctally_is diff' -k -a $profile
 
 # plan
-complete -c pctally -n '__pctally_is plan' -l by -x -a 'function object line process' -d 'what a row is'
+complete -c pctally -n '__pctally_is plan' -l by -x -a 'function object line process command program' -d 'what a row is'
 complete -c pctally -n '__pctally_is plan' -l limit -x -d 'print at most this many rows'
 complete -c pctally -n '__pctally_is plan' -l names -x -a 'short full linkage' -d 'how functions are called'
 complete -c pctally -n '__pctally_is plan' -l sample-index -x -d 'which values of a pprof file'

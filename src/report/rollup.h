@@ -44,6 +44,9 @@ constexpr bool is_by_scope_and_function(Grouping by) { return by >= Grouping::kP
 /// Rows are of processes, whatever code they ran.
 constexpr bool is_by_process(Grouping by) { return by == Grouping::kProcess || by == Grouping::kCommand; }
 
+/// Rows are of whole processes, with the kernel code that they ran.
+constexpr bool is_by_task(Grouping by) { return is_by_process(by) || is_by_scope(by); }
+
 /// Rows that have callees: a total says more than their own ticks.
 constexpr bool is_by_code(Grouping by) {
   return !is_by_process(by) && (!is_by_scope(by) || is_by_scope_and_function(by));

@@ -109,7 +109,7 @@ void add_names_option(OptionParser& app, std::string& names) {
 }
 
 void add_by_option(OptionParser& app, std::string& by) {
-  app.add_option("--by", by)->check(one_of({"function", "object", "line", "process"}));
+  app.add_option("--by", by)->check(one_of({"function", "object", "line", "process", "command", "program"}));
 }
 
 std::string listed(const std::vector<std::string>& words) {

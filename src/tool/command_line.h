@@ -30,7 +30,7 @@ std::string profile_to_write(const std::string& path);
 /// "--names short|full|linkage": how functions are called.
 void add_names_option(OptionParser& app, std::string& names);
 
-/// "--by function|object|line|process": what a row stands for, in a comparison.
+/// "--by function|object|line|process|command|program": what a row stands for, in a comparison.
 void add_by_option(OptionParser& app, std::string& by);
 
 /// "function, object or line"

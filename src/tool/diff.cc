@@ -18,6 +18,7 @@
 #include "tool/foreign_options.h"
 #include "tool/html_page.h"
 #include "tool/load_profiles.h"
+#include "tool/scope_options.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/progress_line.h"
 
@@ -33,7 +34,8 @@ constexpr char kHelp[] = R"(Compare profiles: what changed, by how much, and how
   pctally diff old1.pct old2.pct -- new1.pct new2.pct   several runs a side
   pctally diff --fail-if 'seconds(parse) > +10%' old.pct new.pct
 
-Rows      --by KEY             function (default), object, line or process
+Rows      --by KEY             function (default), object, line, process,
+                               command or program
           --limit N            rows (20; 0: all); those that changed are always shown
           --names STYLE        short (default), full or linkage
           --work N or OLD,NEW  units of work a run does: amounts are per unit
@@ -254,6 +256,8 @@ int compare(const Arguments& arguments) {
   std::vector<Profile> before, after;
   SeparateRuns runs;
   if (!runs.load(arguments.before, &before) || !runs.load(arguments.after, &after)) return kExitInput;
+  if (auto code = refuse_without_scopes(before, arguments.before, grouping_of(arguments.by))) return *code;
+  if (auto code = refuse_without_scopes(after, arguments.after, grouping_of(arguments.by))) return *code;
   const Work work = work_of(arguments.work);
   std::vector<std::string> files = arguments.before;
   files.insert(files.end(), arguments.after.begin(), arguments.after.end());

@@ -50,7 +50,7 @@ constexpr Foreign kForeign[] = {
 
     {"diff", "-base --base -diff_base --diff_base", "name the older first: pctally diff OLD NEW"},
     {"diff", "-c --compute", "each row has its change, with an interval and a verdict; leave it out"},
-    {"diff", "-s --sort", "write --by function, object, line or process"},
+    {"diff", "-s --sort", "write --by function, object, line, process, command or program"},
     {"diff", "--threshold", "write --fail-if 'total > +3%'"},
 
     {"record", "--duration -d --timeout --seconds --time", "for a time write --for SECONDS"},

@@ -12,6 +12,7 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"
+#include "tool/scope_options.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/progress_line.h"
 
@@ -28,7 +29,8 @@ constexpr char kHelp[] = R"(Say how many runs a side pctally diff needs to see a
           --change P           the change to detect, in percent (5, 10 and 20)
           --power P            probability of detecting it, in percent (80)
           --runs N             runs a side for the lengths (as many as FILEs, at least 5)
-          --by KEY             function (default), object, line or process
+          --by KEY             function (default), object, line, process,
+                               command or program
           --limit N            most rows (10; 0: all)
           --names STYLE        short (default), full or linkage
           --sample-index KIND  of pprof files: which of their values (inuse_space, delay)
@@ -163,6 +165,7 @@ int run_plan(int argc, char** argv) {
   const ProgressLine progress;
   std::vector<Profile> runs;
   if (!SeparateRuns().load(arguments.files, &runs)) return kExitInput;
+  if (auto code = refuse_without_scopes(runs, arguments.files, grouping_of(arguments.by))) return *code;
   auto deviations =
       run_deviations(runs, &open_symbolizer, {.by = grouping_of(arguments.by), .files = arguments.files});
   if (!deviations) {

@@ -69,6 +69,13 @@ std::optional<int> refuse_without_scopes(const Profile& profile, const std::stri
   return kExitInput;
 }
 
+std::optional<int> refuse_without_scopes(const std::vector<Profile>& profiles,
+                                         const std::vector<std::string>& files, Grouping by) {
+  for (size_t i = 0; i < profiles.size(); ++i)
+    if (auto code = refuse_without_scopes(profiles[i], files[i], by, {})) return code;
+  return std::nullopt;
+}
+
 std::optional<int> choose_scopes(const ScopeOptions& options, Profile* profile) {
   const std::optional<NamePattern> program = pattern_of(options.program), thread = pattern_of(options.thread),
                                    group = pattern_of(options.group);

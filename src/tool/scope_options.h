@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "profile/profile.h"
 #include "report/rollup.h"
@@ -22,6 +23,10 @@ std::string check_grouping(const std::string& word);
 /// An exit code, and a line that says how to record it, if the profile `file` does not tell what is asked.
 std::optional<int> refuse_without_scopes(const Profile& profile, const std::string& file, Grouping by,
                                          const ScopeOptions& options);
+
+/// The same of several profiles.
+std::optional<int> refuse_without_scopes(const std::vector<Profile>& profiles,
+                                         const std::vector<std::string>& files, Grouping by);
 
 /// Leaves the ticks of what is asked for; those of others are one row. An exit code, after a line, if there
 /// are none. REQUIRES: options.any(), !refuse_without_scopes().

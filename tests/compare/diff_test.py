@@ -70,6 +70,21 @@ class Compare(unittest.TestCase):
         for side, name in (("old_ticks", "a.pct"), ("new_ticks", "c.pct")):
             self.assertEqual(sum(row[side] for row in data["rows"]), p.report(os.path.join(self.directory, name))["ticks"])
 
+    def test_rows_may_be_commands(self):
+        data = json.loads(self.run_diff("--json", "--by", "command", "a.pct", "c.pct").stdout)
+        self.assertEqual((data["by"], data["rows"][0]["name"]), ("command", "fixed_work"))
+        done = self.run_diff("--by", "program", "a.pct", "c.pct", status=4)
+        self.assertEqual(done.stderr, "pctally: a.pct has no ticks by program; record with pctally record --scope program, or write --by command\n")
+
+    def test_rows_may_be_programs(self):
+        if "ring" not in p.engines():
+            self.skipTest("engine ring is not available")
+        for name, work in (("old_programs", "150"), ("new_programs", "1500")):
+            p.record([p.program("fixed_work"), work], "-e", "ring", "--scope", "program", path=self.path(name + ".pct"))
+        data = json.loads(self.run_diff("--json", "--by", "program", "old_programs.pct", "new_programs.pct").stdout)
+        self.assertEqual((data["rows"][0]["name"], data["rows"][0]["verdict"]), ("fixed_work", "more"))
+        self.assertEqual(pctally("plan", "--by", "program", "old_programs.pct", cwd=self.directory).returncode, 0)
+
     def test_limits_decide_the_exit_status(self):
         self.assertIn("FAIL", self.run_diff("--fail-if", "total > +50%", "a.pct", "c.pct", status=1).stdout)
         self.assertIn("PASS", self.run_diff("--fail-if", "total > +9000%", "a.pct", "c.pct").stdout)

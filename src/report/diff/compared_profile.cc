@@ -67,7 +67,7 @@ std::string blind_to_kernel(std::span<const ComparedProfile> profiles, Grouping 
   const auto has_rows = [](const ComparedProfile& compared) {
     return has_rows_of_it(kernel_code_of(*compared.profile));
   };
-  if (by == Grouping::kProcess || std::ranges::none_of(profiles, has_rows)) return "";
+  if (is_by_task(by) || std::ranges::none_of(profiles, has_rows)) return "";
   for (const ComparedProfile& compared : profiles)
     if (const KernelCode where = kernel_code_of(*compared.profile);
         where == KernelCode::kUnseen || where == KernelCode::kPartly)

@@ -31,7 +31,7 @@ KernelCode kernel_code_of(const Profile& profile);
 bool can_leave_kernel_out(const Profile& profile);
 
 /// The name of a profile that does not see the kernel, or not all of it, where there are rows of it, so that
-/// user code alone can be compared; else empty. Processes cannot be compared so.
+/// user code alone can be compared; else empty. Processes and programs cannot be compared so.
 std::string blind_to_kernel(std::span<const ComparedProfile> profiles, Grouping by);
 
 /// The profile as it were without the ticks of kernel code: without call paths, if some of them are folded.

@@ -82,7 +82,7 @@ std::vector<Doubt> of_kernel_code(std::span<const ComparedProfile> profiles, Gro
   const KernelCode usual = kernel_code_of(*first.profile);
   for (const ComparedProfile& other : profiles.subspan(1)) {
     const KernelCode where = kernel_code_of(*other.profile);
-    const bool left_out = by != Grouping::kProcess && can_leave_kernel_out(*first.profile) &&
+    const bool left_out = !is_by_task(by) && can_leave_kernel_out(*first.profile) &&
                           can_leave_kernel_out(*other.profile);  // see blind_to_kernel()
     const bool alike = where == usual && where != KernelCode::kPartly && where != KernelCode::kMixed;
     if (!alike && !left_out)

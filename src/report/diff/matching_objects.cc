@@ -13,11 +13,6 @@ namespace {
 
 using Builds = std::map<std::string, std::set<std::vector<uint8_t>>>;
 
-std::string file_name(std::string_view path) {
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-  return std::string(base_name(path));
-}
-
 /// A report's name of an object, "/a/b (build 1234)" or "[vdso] (build 1234)", without what tells builds
 /// apart.
 std::string_view without_build(std::string_view name) {
@@ -30,7 +25,7 @@ Builds builds_of(const std::vector<Profile>& side) {
   Builds builds;
   for (const Profile& profile : side)
     for (const Executable& executable : profile.executables)
-      builds[file_name(executable.path)].insert(executable.build_id);
+      builds[file_name_of(executable.path)].insert(executable.build_id);
   return builds;
 }
 
@@ -49,7 +44,7 @@ std::optional<size_t> place_in_commands(const std::string& object,
   const std::vector<std::string>& first = runs.front()->command;
   for (size_t place = 0; place < first.size(); ++place) {
     const auto names_it = [&](const ProfileRun* run) {
-      return place < run->command.size() && file_name(run->command[place]) == object;
+      return place < run->command.size() && file_name_of(run->command[place]) == object;
     };
     if (std::all_of(runs.begin(), runs.end(), names_it)) return place;
   }
@@ -81,7 +76,7 @@ void join_namesakes(const std::vector<const Report*>& reports, MatchingObjects* 
   std::map<std::string, std::set<std::set<std::string>>> known;  // by file name: what each report calls them
   for (const Report* report : reports) {
     std::map<std::string, std::set<std::string>> names;
-    for (const Row& row : report->rows) names[file_name(without_build(row.object))].insert(row.object);
+    for (const Row& row : report->rows) names[file_name_of(without_build(row.object))].insert(row.object);
     for (auto& [file, objects_of_it] : names) known[file].insert(std::move(objects_of_it));
   }
   for (const auto& [file, ways] : known) {
@@ -91,6 +86,11 @@ void join_namesakes(const std::vector<const Report*>& reports, MatchingObjects* 
       for (const std::string& name : names)
         if (name != joint) objects->renamed[name] = joint;
   }
+}
+
+std::string file_name_of(std::string_view path) {
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  return std::string(base_name(path));
 }
 
 const std::string& MatchingObjects::name_of(const std::string& object) const {

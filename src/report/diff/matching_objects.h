@@ -3,12 +3,16 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profile/profile.h"
 #include "report/rollup.h"
 
 namespace pctally {
+
+/// The last part of a path, whether the file is deleted or not.
+std::string file_name_of(std::string_view path);
 
 struct MatchingObjects {
   std::map<std::string, std::string> renamed;  ///< an object's name and the one it is compared by

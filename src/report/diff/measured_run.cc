@@ -18,7 +18,9 @@ bool is_function(const Row& row, Grouping by) {
 
 std::string row_name(const Row& row, Grouping by) {
   if (by == Grouping::kObject) return row.object;
-  if (by == Grouping::kProcess) return row.process;
+  if (by == Grouping::kProgram)
+    return row.program_path.starts_with('/') ? file_name_of(row.program_path) : row.program;
+  if (is_by_task(by)) return row.process;
   if (!is_function(row, by)) return place_of(row);
   return without_clone_suffix(row.function.substr(0, row.function.size() - start_in(row.function).size()));
 }
@@ -121,7 +123,7 @@ void add_totals(const Profile& profile, double work, MeasuredRun* run) {
 
 DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
   std::string name = row_name(row, by);
-  if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
+  if (by == Grouping::kObject || is_by_task(by)) return {objects.name_of(name), ""};
   const std::string& object =
       by == Grouping::kFunction ? objects.name_of(row.object, name) : objects.name_of(row.object);
   if (const std::string address = address_of_nameless(row); !address.empty())
