@@ -293,6 +293,10 @@ TEST(ImportPprof, KnowsUnitsAsGoToolPprofDoes) {
                                                                 {"us", 1000},
                                                                 {"\u00b5s", 1000},
                                                                 {"ms", 1000000},
+                                                                {"microsecond", 1000},
+                                                                {"MILLISECONDS", 1000000},
+                                                                {"hrs", 3600000000000},
+                                                                {"hours", 3600000000000},
                                                                 {"S", 1000000000},
                                                                 {"secs", 1000000000}})
     EXPECT_EQ(Imported(two_stacks("cpu", unit).done()).amounts()["leaf"], 30 * ns) << unit;
@@ -305,6 +309,21 @@ TEST(ImportPprof, KnowsUnitsAsGoToolPprofDoes) {
   EXPECT_EQ(other.profile.event, "cpu-fortnights");
   EXPECT_EQ(other.amounts()["leaf"], 30u);
   EXPECT_EQ(none.profile.event, "calls");
+}
+
+/// Decision 025: they are no time and no bytes, whatever their kind is called.
+TEST(ImportPprof, CountsValuesOfAUnitThatNobodyKnowsAsThese) {
+  for (const char* unit : {"furlongs", "FURLONGS", "days", "n", "%"}) {
+    Imported read(two_stacks("cpu", unit).done());
+    EXPECT_FALSE(read.profile.counts_cpu_time()) << unit;
+    EXPECT_EQ(read.profile.event, std::string("cpu-") + unit);
+    EXPECT_EQ(read.profile.event_unit, unit);
+    EXPECT_EQ(read.amounts()["leaf"], 30u) << unit;
+  }
+  Imported none(two_stacks("cpu", "").done());
+  EXPECT_FALSE(none.profile.counts_cpu_time());
+  EXPECT_EQ(none.profile.event, "cpu");
+  EXPECT_EQ(none.amounts()["leaf"], 30u);
 }
 
 /// As the kinds of Go's profiles of locks, or of Datadog's, which are all there and not all measured.

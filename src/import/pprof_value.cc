@@ -42,15 +42,21 @@ constexpr NamedUnit kSizes[] = {{"b", 1},
                                 {"gigabyte", 1 << 30},
                                 {"tb", uint64_t{1} << 40},
                                 {"tbyte", uint64_t{1} << 40},
-                                {"terabyte", uint64_t{1} << 40}};
+                                {"terabyte", uint64_t{1} << 40},
+                                {"pb", uint64_t{1} << 50},
+                                {"pbyte", uint64_t{1} << 50},
+                                {"petabyte", uint64_t{1} << 50}};
 
 /// 0: the unit is none of these.
 uint64_t amount_of(std::string_view unit, std::span<const NamedUnit> units) {
   std::string name(unit);
   for (char& letter : name)
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter + 'a' - 'A');
-  if (name.size() > 3 && name.ends_with('s')) name.pop_back();
-  const auto found = std::ranges::find(units, name, &NamedUnit::name);
+  auto found = std::ranges::find(units, name, &NamedUnit::name);
+  if (found == units.end() && name.size() > 2 && name.ends_with('s')) {
+    name.pop_back();
+    found = std::ranges::find(units, name, &NamedUnit::name);
+  }
   return found == units.end() ? 0 : found->amount;
 }
 

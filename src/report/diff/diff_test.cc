@@ -333,6 +333,20 @@ TEST(Diff, RefusesToCompareUnlikeThings) {
                "one profile counts CPU time, another page-faults: they cannot be compared");
 }
 
+/// "heap" in bytes, and a number of them. What has no unit is a number.
+TEST(Diff, RefusesEventsOfUnlikeUnits) {
+  Profile bytes = run_of({0, 1000}), number = bytes, none = bytes;
+  bytes.event = number.event = none.event = "heap";
+  bytes.event_unit = "bytes";
+  number.event_unit = "count";
+  const auto refused = make_diff({bytes}, {number}, &FakeSymbolizer::open, {});
+  ASSERT_FALSE(refused);
+  EXPECT_STREQ(refused.error().text,
+               "one profile has heap in bytes, another in count: they cannot be compared");
+  EXPECT_FALSE(make_diff({none}, {bytes}, &FakeSymbolizer::open, {}));
+  EXPECT_TRUE(make_diff({none}, {number}, &FakeSymbolizer::open, {}));
+}
+
 TEST(Diff, DoubtsAreNamed) {
   Profile damaged = run_of({0, 5});
   damaged.damage.push_back("half a leaf");
