@@ -96,6 +96,14 @@ class Deps(unittest.TestCase):
         self.assertTrue(text.endswith("not installed (what needs them is left out): clang-19\n"), text)
         self.assertNotEqual(self.run_deps(task="build", MISSING="make", BROKEN="make")[0], 0)
 
+    def test_viewers_are_for_all_checks_alone(self):
+        missing = "hotspot kcachegrind xvfb"
+        self.assertEqual((self.run_deps(task="check", MISSING=missing)[0], self.installed()), (0, False))
+        status, text = self.run_deps(task="all", MISSING=missing)
+        self.assertEqual((status, self.installs()), (0, [missing]), text)
+        with open(os.path.join(TOP, "scripts", "check")) as file:
+            self.assertIn("*\" --all \"*) packages=all ;; *) packages=check", file.read())
+
     def test_proxies_reach_apt_through_sudo(self):
         status, text = self.run_deps(USER_ID="1000", https_proxy="http://proxy:3128")
         self.assertEqual(status, 0, text)
