@@ -1,6 +1,6 @@
-"""What diff says of programs that others wrote, compiled from Debian's sources: of sqlite3 with less optimisation, and of zstd at a higher
-level, the functions on top are those that the compiler and zstd's own tables of levels say. The sources are read from Debian's mirror
-with a list of the test's own; nothing is installed."""
+"""What diff says of programs that others wrote, compiled from Debian's sources: of sqlite3 with less optimisation, of zstd at a higher
+level and of Lua with one line more, the functions on top are those that the compiler, zstd's own tables of levels and that line say. The
+sources are read from Debian's mirror with a list of the test's own; nothing is installed."""
 import glob
 import os
 import re
@@ -49,6 +49,13 @@ int main(int argc, char** argv) {  /* level, rounds */
   return sum == 0;
 }
 """
+
+
+STATIONS = """local readings = {}
+for i = 1, 600000 do readings[i] = "station-" .. i * 7919 % 50 end
+table.sort(readings)
+"""
+COMPARES_STRINGS = r"l_strcmp|_*str(coll|cmp|len)\w*|\[libc.*"  # the C library may have no names of its own functions
 
 
 @unittest.skipIf(shutil.which("gcc") is None, "gcc is not installed")
@@ -123,6 +130,33 @@ class Sources(unittest.TestCase):
         self.assertEqual(diff["rows"][0]["verdict"], "new")
         self.assertEqual([verdict for name, verdict in verdicts.items() if name.startswith("ZSTD_compressBlock_doubleFast")], ["gone"], verdicts)
         self.assertIn(diff["rows"][0]["short"], diff["cause"])
+
+    def test_lua_with_one_line_more(self):
+        """As docs/tutorial.md does it: equal short strings are one object, so nobody needs to compare them byte by byte."""
+        self.fetch("lua5.4")
+        with open(self.path("source/src/lua.c")) as file:
+            main = file.read()
+        sources = [os.path.join("source/src", name) for name in os.listdir(self.path("source/src"))
+                   if name.endswith(".c") and name not in ("lua.c", "luac.c")]
+        words = ["-O2", "-g", "-DLUA_USE_POSIX", "-DLUA_USE_DLOPEN", "-Isource/src", *sources, "-Wl,-E", "-lm", "-ldl"]
+        old = self.compile("old/lua", main, *words)
+        with open(self.path("source/src/lvm.c")) as file:
+            text, changes = re.subn(r"(static int l_strcmp \(const TString \*(\w+), const TString \*(\w+)\) \{\n)",
+                                    r"\1  if (\2 == \3) return 0;\n", file.read())
+        self.assertEqual(changes, 1)
+        with open(self.path("source/src/lvm.c"), "w") as file:
+            file.write(text)
+        new = self.compile("new/lua", main, *words)
+        with open(self.path("stations.lua"), "w") as file:
+            file.write(STATIONS)
+        diff = compare(self.directory, [old, self.path("stations.lua")], [new, self.path("stations.lua")])
+        rows = [(row["short"], row["verdict"]) for row in diff["rows"]]
+        self.assertRegex(rows[0][0], f"^({COMPARES_STRINGS})$")
+        self.assertIn(rows[0][1], ("less", "gone"), (rows[:5], diff["verdict"]))
+        self.assertIn(rows[0][0], diff["cause"])
+        compared = [row["share_percent"] for row in diff["rows"] if re.fullmatch(COMPARES_STRINGS, row["short"])]
+        self.assertLess(sum(share["after"] for share in compared), 0.7 * sum(share["before"] for share in compared), rows[:10])
+        self.assertEqual([name for name, verdict in rows if re.fullmatch(COMPARES_STRINGS, name) and verdict in ("more", "new")], [])
 
 
 if __name__ == "__main__":
