@@ -23,7 +23,8 @@ namespace {
 constexpr uint64_t kHeaderAddress = 0x1000, kStack = 0x7000;
 
 void check_step(const UnwindRule& rule, const std::vector<unsigned char>& stack) {
-  UnwindRegisters registers{.pc = 0x2000, .stack = kStack, .frame = kStack + 64, .scratch = kStack + 32};
+  UnwindRegisters registers{
+      .pc = 0x2000, .stack = kStack, .frame = kStack + 64, .scratch = kStack + 32, .link = 0x3000};
   PathEnd why = PathEnd::kComplete;
   const auto read = [&](uint64_t address, uint64_t* value, PathEnd* reason) {
     *reason = PathEnd::kUnreadable;
@@ -34,7 +35,8 @@ void check_step(const UnwindRule& rule, const std::vector<unsigned char>& stack)
     return true;
   };
   const StepResult result = unwind_step(rule, true, &registers, read, &why);
-  if (result == StepResult::kCaller && registers.stack <= kStack) abort();
+  const uint64_t lowest = rule.cfa == CfaKind::kLink ? kStack : kStack + 8;  // it was popped
+  if (result == StepResult::kCaller && registers.stack < lowest) abort();
   if (result == StepResult::kCut && why == PathEnd::kComplete) abort();
 }
 

@@ -19,7 +19,8 @@ enum {
   CFA_FRAME_SLOT,
   CFA_STACK_SLOT,
   CFA_BASE,
-  CFA_SCRATCH
+  CFA_SCRATCH,
+  CFA_LINK
 };
 enum { FRAME_SAME, FRAME_SAVED, FRAME_UNDEFINED, FRAME_OFFSET };
 
@@ -30,7 +31,7 @@ enum { EXITING = 4, KERNEL_THREAD = 0x00200000, CODE_SEGMENT_32 = 0x23, PAGE_BYT
 enum { GOING_ON, AT_END, NOT_KNOWN, NOT_READ };
 
 struct walk {
-  __u64 pc, stack, frame, base, scratch;
+  __u64 pc, stack, frame, base, scratch, link;
   __u64 start, end, position; /* of the range found last */
   __u32 table;
   __u32 exact; /* pc is no return address */
@@ -39,7 +40,7 @@ struct walk {
   __u32 unused;
   __u32 used; /* words of the draft */
   __u32 state;
-  __u32 innermost; /* scratch is the frame's */
+  __u32 innermost; /* scratch and link are the frame's */
   __u64 kinds;     /* of the rule: the kinds, the words of the CFA, the words to add or upper half; */
   __u64 saved;     /* the words of the frame pointer, and of rbx */
 };
@@ -255,6 +256,16 @@ static __always_inline void step_to(struct walk* walk, __u64 cfa) {
   walk->exact = 0;
 }
 
+/* The return address is in rdi. What else such a rule may say is left to the recorder. */
+static __always_inline void step_to_link(struct walk* walk, __u64 cfa) {
+  struct pctally_path* draft = own_draft();
+  if (draft == 0 || !walk->innermost || cfa < walk->stack || (walk->kinds & 0xffff00) != 0) return;
+  draft->registers[1] = walk->pc = walk->link;
+  walk->stack = cfa;
+  walk->exact = 0;
+  walk->state = GOING_ON;
+}
+
 /* Follows the rule. */
 CHECKED_ONCE int step_by_rule(struct walk* walk) {
   if (walk == 0) return 0;
@@ -263,6 +274,10 @@ CHECKED_ONCE int step_by_rule(struct walk* walk) {
   walk->state = AT_END;
   if (kind == CFA_SIGNAL) {
     leave_signal_frame(walk);
+    return 0;
+  }
+  if (kind == CFA_LINK) {
+    step_to_link(walk, cfa);
     return 0;
   }
   if (kind == CFA_FRAME) {
@@ -375,6 +390,7 @@ static __always_inline int take_registers(struct bpf_perf_event_data* event, str
     user.rsp = event->regs.rsp;
     user.rip = event->regs.rip;
     user.r10 = event->regs.r10;
+    user.rdi = event->regs.rdi;
     user.cs = event->regs.cs;
   } else {
     if (task->flags & KERNEL_THREAD) return 0;
@@ -382,10 +398,12 @@ static __always_inline int take_registers(struct bpf_perf_event_data* event, str
   }
   if (user.cs == CODE_SEGMENT_32 || (user.cs & 3) == 0) return 0;
   draft->registers[0] = walk->base = user.rbx;
-  draft->registers[1] = walk->frame = user.rbp;
-  draft->registers[2] = walk->stack = user.rsp;
-  draft->registers[3] = walk->pc = user.rip;
-  draft->registers[4] = walk->scratch = user.r10;
+  draft->registers[1] = 0;
+  draft->registers[2] = walk->frame = user.rbp;
+  draft->registers[3] = walk->stack = user.rsp;
+  draft->registers[4] = walk->pc = user.rip;
+  draft->registers[5] = walk->scratch = user.r10;
+  walk->link = user.rdi;
   walk->exact = 1;
   return 1;
 }
@@ -434,6 +452,7 @@ static __always_inline int keep_path(struct bpf_perf_event_data* event, struct t
     walk.version = process >> 32;
     if (walk.process < PCTALLY_PROCESSES) bpf_loop(PCTALLY_PATH_FRAMES, follow_frame, &walk, 0);
     if (walk.state == NOT_KNOWN) {
+      draft->registers[1] = walk.link;
       copied = copy_stack(walk.used, walk.stack);
       draft->stack_address = walk.stack;
       draft->flags |= PCTALLY_PATH_UNKNOWN | (copied == PCTALLY_STACK_BYTES ? PCTALLY_PATH_CUT_OFF : 0);

@@ -84,7 +84,9 @@ struct pctally_path {
   unsigned int stack_bytes;  /* then bytes of the stack */
   unsigned int unused;
   unsigned long long stack_address; /* of these */
-  unsigned long long registers[5];  /* rbx, frame pointer, stack pointer, program counter, r10 */
+  /* rbx, rdi, frame pointer, stack pointer, program counter, r10. rdi is 0 where no path needs it: equal
+   * paths are known by what they need (path/path_memo.h). */
+  unsigned long long registers[6];
   unsigned long long data[PCTALLY_PATH_WORDS + PCTALLY_STACK_BYTES / 8];
 };
 

@@ -140,6 +140,21 @@ TEST(ObjectFrames, ALargeFrameHasARule) {
   EXPECT_TRUE(row_at(*frames->rows(), 0x110).rule == found.rule);
 }
 
+/// As of glibc's vfork: CFA = rsp, return address in rdi.
+TEST(ObjectFrames, AReturnAddressMayBeInARegister) {
+  ElfFile file;
+  const uint64_t cie = file.put_cie("zR", {0x1b}), rdi = file.put_fde(cie, 0x100, 0x40, {0x0e, 0, 9, 16, 5}),
+                 rdx = file.put_fde(cie, 0x140, 0x40, {0x0e, 0, 9, 16, 1});
+  file.put_header({{0x100, rdi}, {0x140, rdx}});
+  const auto frames = ObjectFrames::open(file.write());
+  CfiFunction found;
+  ASSERT_TRUE(frames->find(0x110, &found));
+  EXPECT_EQ(found.rule, (UnwindRule{.cfa = CfaKind::kLink}));
+  EXPECT_EQ(row_at(*frames->rows(), 0x110).rule, found.rule);
+  ASSERT_TRUE(frames->find(0x150, &found));
+  EXPECT_EQ(found.rule.cfa, CfaKind::kUnsupported) << "rdx is not known";
+}
+
 TEST(ObjectFrames, WithoutTablesThereAreNoRows) {
   EXPECT_TRUE(ObjectFrames::open(ObjectIdentity{})->rows()->empty());
 }

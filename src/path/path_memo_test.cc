@@ -12,12 +12,13 @@ class PathMemoTest : public testing::Test {
     StackSample stack;
     stack.attempted = attempted_;
     stack.registers.pc = pc;
+    stack.registers.link = link_;
     stack.chunks = words;
     return memo_.find(version_, stack, behind_);
   }
 
   PathMemo memo_;
-  uint64_t version_ = 1;
+  uint64_t version_ = 1, link_ = 0;
   bool behind_ = false, attempted_ = true;
   // Two chunks: of two words at 0x1000, of one at 0x2000.
   std::vector<uint64_t> words_ = {0x1001, 7, 0x4000, 0x2000, 0x5000};
@@ -44,6 +45,9 @@ TEST_F(PathMemoTest, AnythingElseIsAnotherPath) {
   version_ = 2;
   EXPECT_EQ(find(words_), nullptr);
   version_ = 1;
+  link_ = 0x6000;
+  EXPECT_EQ(find(words_), nullptr) << "a return address in a register";
+  link_ = 0;
   behind_ = true;
   EXPECT_EQ(find(words_), nullptr);
   behind_ = false;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <locale.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
@@ -23,7 +24,7 @@
 namespace pctally {
 namespace {
 
-constexpr int kSteps = 40000, kManySteps = 100000;
+constexpr int kSteps = 40000, kManySteps = 100000, kStepsOfStarts = 5000;
 constexpr size_t kStackBytes = 64 << 10;  ///< regexec takes 16 KiB at once
 
 enum class Flow { kOther, kCall, kReturn };
@@ -121,7 +122,8 @@ class Stepped {
       got = process_vm_readv(pid_, &to, 1, &from, 1, 0);
     }
     StackSample sample;
-    sample.registers = {registers.rip, registers.rsp, registers.rbp, registers.rbx, registers.r10};
+    sample.registers = {registers.rip, registers.rsp, registers.rbp,
+                        registers.rbx, registers.r10, registers.rdi};
     sample.stack = {stack, static_cast<size_t>(std::max<ssize_t>(got, 0))};
     sample.attempted = sample.cut_off = true;
     frames_.clear();
@@ -202,6 +204,20 @@ TEST(Stepping, ThePathIsRightAfterEveryInstructionOfLibc) {
 
 TEST(Stepping, ManyInstructionsOfLibc) {
   expect_right({reinterpret_cast<const void*>(qsort), work_in_libc}, kManySteps);
+}
+
+/// vfork has its return address in a register.
+void start_others(int) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, nullptr);  // a signal is no step
+  const pid_t child = vfork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+}
+
+TEST(Stepping, ThePathIsRightWhereProcessesStart) {
+  expect_right({reinterpret_cast<const void*>(qsort), start_others}, kStepsOfStarts);
 }
 
 void step_through_sqlite(int most) {

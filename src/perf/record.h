@@ -8,10 +8,11 @@
 
 namespace pctally {
 
-inline constexpr unsigned kStackRegisters = 5;
-/// Their bits in perf_event_attr::sample_regs_user, in the numbers of asm/perf_regs.h: bx, bp, sp, ip, r10.
-inline constexpr uint64_t kStackRegisterMask =
-    uint64_t{1} << 1 | uint64_t{1} << 6 | uint64_t{1} << 7 | uint64_t{1} << 8 | uint64_t{1} << 18;
+inline constexpr unsigned kStackRegisters = 6;
+/// Their bits in perf_event_attr::sample_regs_user, in the numbers of asm/perf_regs.h: bx, di, bp, sp, ip,
+/// r10.
+inline constexpr uint64_t kStackRegisterMask = uint64_t{1} << 1 | uint64_t{1} << 5 | uint64_t{1} << 6 |
+                                               uint64_t{1} << 7 | uint64_t{1} << 8 | uint64_t{1} << 18;
 
 /// What perf_event_attr asks every record to carry: sample_type IP|TID|TIME, sample_id_all. Samples with a
 /// stack: CALLCHAIN (of the kernel alone), REGS_USER and STACK_USER, too.
@@ -40,7 +41,7 @@ struct PerfRecord {
   std::string_view text{};         ///< kMmap: path, kComm: name; lies in the bytes parsed
   bool has_registers = false;      ///< kSample with a stack
   bool without_user_mode = false;  ///< kSample with a stack: the thread has no registers of user mode
-  uint64_t registers[kStackRegisters] = {};  ///< rbx, frame pointer, stack pointer, program counter, r10
+  uint64_t registers[kStackRegisters] = {};  ///< rbx, rdi, frame pointer, stack pointer, pc, r10
   std::span<const unsigned char>
       kernel_calls{};                      ///< return addresses in the kernel, innermost first, 8 bytes each
   std::span<const unsigned char> stack{};  ///< from the stack pointer upwards; lies in the bytes parsed

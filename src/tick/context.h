@@ -37,6 +37,7 @@ inline UnwindRegisters interrupted_registers(const void* context) noexcept {
   registers.frame = static_cast<uint64_t>(machine.gregs[REG_RBP]);
   registers.base = static_cast<uint64_t>(machine.gregs[REG_RBX]);
   registers.scratch = static_cast<uint64_t>(machine.gregs[REG_R10]);
+  registers.link = static_cast<uint64_t>(machine.gregs[REG_RDI]);
 #elif defined(__aarch64__)
   registers.stack = machine.sp;
   registers.frame = machine.regs[29];

@@ -26,7 +26,7 @@
 namespace pctally {
 namespace {
 
-constexpr int kRbx = 3, kRbp = 6, kRsp = 7, kR10 = 10, kReturnAddress = 16;
+constexpr int kRbx = 3, kRdi = 5, kRbp = 6, kRsp = 7, kR10 = 10, kReturnAddress = 16;
 
 /// An expression of DWARF, as elfutils hands it out.
 struct Operations {
@@ -132,9 +132,12 @@ bool expected_rule(Dwarf_Frame* frame, UnwindRule* rule) {
     return true;
   }
   int64_t offset = 0;
-  const bool is_pushed = is_cfa_offset(back, &offset) && offset == -8;
+  const bool is_pushed = is_cfa_offset(back, &offset) && offset == -8,
+             is_link = back.are({DW_OP_regx}) && back.ops[0].number == kRdi;
   if (dwarf_frame_cfa(frame, &cfa.ops, &cfa.count) != 0) return false;
-  if (!is_pushed || !expected_cfa(cfa, rule)) {
+  const bool is_known = (is_pushed || is_link) && expected_cfa(cfa, rule);
+  if (is_known && is_link) rule->cfa = rule->cfa == CfaKind::kStack ? CfaKind::kLink : CfaKind::kUnsupported;
+  if (!is_known || rule->cfa == CfaKind::kUnsupported) {
     *rule = {};
     rule->cfa = CfaKind::kUnsupported;
     return true;

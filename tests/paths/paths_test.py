@@ -286,6 +286,20 @@ class EveryEngine:
         right = sum(ticks for path, ticks in inside if contains(path, ("main", "in_vdso")))
         self.assertGreaterEqual(right, self.COMPLETE * ticks - 1)
 
+    def check_starts(self, case, reason):
+        """The path of a child's first moments may be cut: it has no caller. Its parent has one."""
+        done, data = self.record([p.program("starts"), case, LONG], *self.OFTEN)
+        self.check_identities(data, done.path)
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        below = sum(ticks for path, ticks in paths if contains(path, ("main", case)))
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(below, 20)
+        self.assertLess(cut.get(reason, 0), 0.2 * below, cut)
+
+    def test_vfork_has_a_caller(self):
+        """Its return address is in a register while the child runs."""
+        self.check_starts("by_vfork", "unsupported-rule")
+
     def test_a_stub_of_the_plt_is_a_function(self):
         done, data = self.record([p.program("known_paths"), "stubs", "0.6"], *self.OFTEN)
         self.check_identities(data, done.path)

@@ -175,7 +175,7 @@ class PerfData {
       return at<uint64_t>(at_field + 8 * static_cast<size_t>(std::popcount(below)));
     };
     StackSample sample;
-    sample.registers = {reg(8), reg(7), reg(6), reg(1), reg(18)};
+    sample.registers = {reg(8), reg(7), reg(6), reg(1), reg(18), reg(5)};
     at_field += 8 * static_cast<size_t>(std::popcount(attribute_.sample_regs_user));
     const uint64_t asked = take(), copied = asked == 0 ? 0 : at<uint64_t>(at_field + asked);
     sample.stack = {bytes_.data() + at_field, std::min(asked, copied)};

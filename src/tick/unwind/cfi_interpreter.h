@@ -94,8 +94,8 @@ class CfiInterpreter {
         return lose(code_.take_uleb(), FrameKind::kSame);
       case 0x09:  // register
         reg = code_.take_uleb();
-        (void)code_.take_uleb();
-        return move(reg);
+        return move(
+            reg, code_.take_uleb() == dwarf_register::kLink ? ReturnPlace::kLink : ReturnPlace::kElsewhere);
       case 0x0a:
         return remember();
       case 0x0b:
@@ -179,7 +179,7 @@ class CfiInterpreter {
     }
     if (reg == fde_.cie.return_register) {
       row_->return_undefined = false;
-      row_->return_moved = !kReturnsInRegister && offset != -8;
+      row_->return_place = kReturnsInRegister || offset == -8 ? ReturnPlace::kUsual : ReturnPlace::kElsewhere;
     }
     return true;
   }
@@ -188,7 +188,8 @@ class CfiInterpreter {
       saved->kind = FrameKind::kFrameOffset;
       saved->expression = expression;
     }
-    if (reg == fde_.cie.return_register) row_->return_moved = !kReturnsInRegister;
+    if (reg == fde_.cie.return_register)
+      row_->return_place = kReturnsInRegister ? ReturnPlace::kUsual : ReturnPlace::kElsewhere;
     return true;
   }
   bool lose(uint64_t reg, FrameKind kind) noexcept {
@@ -196,9 +197,12 @@ class CfiInterpreter {
     if (reg == fde_.cie.return_register) row_->return_undefined = kind == FrameKind::kUndefined;
     return true;
   }
-  bool move(uint64_t reg) noexcept {
+  bool move(uint64_t reg, ReturnPlace place = ReturnPlace::kElsewhere) noexcept {
     if (CfiSaved* saved = saved_of(row_, reg)) saved->kind = FrameKind::kUnsupported;
-    if (reg == fde_.cie.return_register) row_->return_moved = true;
+    if (reg == fde_.cie.return_register) {
+      row_->return_undefined = false;
+      row_->return_place = place;
+    }
     return true;
   }
   bool restore(uint64_t reg) noexcept {
@@ -210,7 +214,7 @@ class CfiInterpreter {
     }
     if (reg == fde_.cie.return_register) {
       row_->return_undefined = initial_.return_undefined;
-      row_->return_moved = initial_.return_moved;
+      row_->return_place = initial_.return_place;
     }
     return true;
   }

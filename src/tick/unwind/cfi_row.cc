@@ -85,7 +85,12 @@ UnwindRule rule_of(const CfiRow& row, bool is_signal) noexcept {
   UnwindRule rule;
   rule.cfa = row.return_undefined ? CfaKind::kEnd : CfaKind::kSignal;
   if (row.return_undefined || is_signal) return rule;
-  if (row.return_moved || !read_cfa(row, &rule)) {
+  bool understood = row.return_place != ReturnPlace::kElsewhere && read_cfa(row, &rule);
+  if (understood && row.return_place == ReturnPlace::kLink) {
+    understood = rule.cfa == CfaKind::kStack;
+    rule.cfa = CfaKind::kLink;
+  }
+  if (!understood) {
     rule = {};
     rule.cfa = CfaKind::kUnsupported;
     return rule;

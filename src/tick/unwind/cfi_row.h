@@ -8,9 +8,10 @@ namespace pctally {
 /// Those of UnwindRegisters in DWARF's numbers.
 namespace dwarf_register {
 #if defined(__aarch64__)
-inline constexpr uint64_t kFrame = 29, kStack = 31, kBase = 30, kScratch = UINT64_MAX - 1;
+inline constexpr uint64_t kFrame = 29, kStack = 31, kBase = 30, kScratch = UINT64_MAX - 1,
+                          kLink = UINT64_MAX - 2;
 #else
-inline constexpr uint64_t kFrame = 6, kStack = 7, kBase = 3, kScratch = 10;
+inline constexpr uint64_t kFrame = 6, kStack = 7, kBase = 3, kScratch = 10, kLink = 5;
 #endif
 }  // namespace dwarf_register
 
@@ -21,6 +22,12 @@ struct CfiSaved {
   CfiCursor expression;
 };
 
+enum class ReturnPlace : uint8_t {
+  kUsual,  ///< where the machine's calls put it
+  kLink,   ///< in register kLink
+  kElsewhere,
+};
+
 /// What a row of the table says of the registers that matter.
 struct CfiRow {
   uint64_t cfa_register = UINT64_MAX;
@@ -29,7 +36,7 @@ struct CfiRow {
   bool cfa_computed = false;
   CfiSaved frame, base;
   bool return_undefined = false;
-  bool return_moved = false;  ///< elsewhere than the machine's calls put it (kReturnsInRegister)
+  ReturnPlace return_place = ReturnPlace::kUsual;
 };
 
 /// CfaKind::kUnsupported if a rule cannot express the row. `is_signal`: the frame is a signal handler's.

@@ -63,6 +63,8 @@ enum class CfaKind : uint8_t {
   kStackSlot,    ///< what lies at stack pointer + offset, + add
   kBase,         ///< rbx + far offset: the dynamic linker's lazy binding on x86-64
   kScratch,      ///< r10 + far offset, in the innermost frame alone: GCC realigns the stack of main so
+  kLink,         ///< stack pointer + far offset; the return address is in rdi, in the innermost frame alone:
+                 ///< the child of vfork overwrites the stack of its parent, which so keeps it there
 };
 
 /// Where the caller's value of a register is: the frame pointer, and rbx or (aarch64) x30.
@@ -108,6 +110,7 @@ struct UnwindRegisters {
   uint64_t frame = 0;
   uint64_t base = 0;     ///< rbx; on aarch64 x30, the link register
   uint64_t scratch = 0;  ///< r10, of the innermost frame
+  uint64_t link = 0;     ///< rdi, likewise; 0: it is not known
 };
 
 enum class StepResult : uint8_t {
@@ -169,6 +172,9 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool who
     case CfaKind::kScratch:
       *cfa = at(registers.scratch, rule.far_words());
       return whole;
+    case CfaKind::kLink:
+      *cfa = at(registers.stack, rule.far_words());
+      return whole && registers.link != 0;
     case CfaKind::kNone:
       *why = PathEnd::kNoUnwindTable;
       return false;
@@ -217,10 +223,12 @@ StepResult unwind_step(const UnwindRule& rule, bool whole, UnwindRegisters* regi
   caller.base = registers->base;
   if (!unwind::find_cfa(rule, *registers, whole, read, &cfa, why)) return StepResult::kCut;
   *why = PathEnd::kDoubtful;
-  const bool may_be_empty = kReturnsInRegister && whole;  // a function that calls none may need no stack
+  const bool in_register = kReturnsInRegister || rule.cfa == CfaKind::kLink;
+  const bool may_be_empty = in_register && whole;  // a function that calls none may need no stack
   if (cfa < registers->stack || (cfa == registers->stack && !may_be_empty) || (cfa & 7) != 0)
     return StepResult::kCut;
-  if (!kReturnsInRegister && !read(cfa - 8, &caller.pc, why)) return StepResult::kCut;
+  caller.pc = registers->link;
+  if (!in_register && !read(cfa - 8, &caller.pc, why)) return StepResult::kCut;
   if (!unwind::restore(rule.frame, rule.frame_words, cfa, *registers, read, &caller.frame, why) ||
       !unwind::restore(rule.base, rule.base_words, cfa, *registers, read, &caller.base, why))
     return StepResult::kCut;

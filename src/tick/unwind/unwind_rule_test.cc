@@ -126,6 +126,21 @@ TEST(PltStub, IsAFunctionOfItsOwn) {
   EXPECT_EQ(start_in(sec, 48, {.cfa = CfaKind::kStack, .cfa_words = 2}, 20), 0u) << "it has pushed something";
 }
 
+/// glibc's vfork: the word has been popped before the system call, and the child overwrites it.
+TEST_F(UnwindStepTest, TheReturnAddressMayBeInARegisterOfTheInnermostFrame) {
+  registers_.link = 77;
+  const UnwindRule popped{.cfa = CfaKind::kLink};
+  EXPECT_EQ(step(popped, true), StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 77u);
+  EXPECT_EQ(registers_.stack, kStack);
+  EXPECT_EQ(registers_.frame, kStack + 80);
+  EXPECT_EQ(registers_.link, 0u) << "it is nobody's any more";
+  EXPECT_EQ(step(popped, true), StepResult::kCut);
+  EXPECT_EQ(why_, PathEnd::kUnsupported);
+  registers_.link = 77;
+  EXPECT_EQ(step(popped, false), StepResult::kCut);
+}
+
 TEST_F(UnwindStepTest, NeverStaysWhereItIs) {
   EXPECT_EQ(step({.cfa = CfaKind::kStack}, true), StepResult::kCut);
   EXPECT_EQ(why_, PathEnd::kDoubtful);
