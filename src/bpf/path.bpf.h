@@ -20,7 +20,8 @@ enum {
   CFA_STACK_SLOT,
   CFA_BASE,
   CFA_SCRATCH,
-  CFA_LINK
+  CFA_LINK,
+  CFA_CALLED
 };
 enum { FRAME_SAME, FRAME_SAVED, FRAME_UNDEFINED, FRAME_OFFSET };
 
@@ -292,6 +293,8 @@ CHECKED_ONCE int step_by_rule(struct walk* walk) {
     cfa = far_from(walk->base, kinds);
   } else if (kind == CFA_SCRATCH && walk->innermost) {
     cfa = far_from(walk->scratch, kinds);
+  } else if (kind == CFA_CALLED && walk->innermost) {
+    cfa = walk->stack + 8; /* the recorder asks for the call */
   } else if (kind != CFA_STACK) {
     return 0;
   }

@@ -14,6 +14,7 @@
 #include "tick/unwind/call_instruction.h"
 #include "tick/unwind/cfi_cursor.h"
 #include "tick/unwind/cfi_interpreter.h"
+#include "tick/unwind/clone_return.h"
 #include "tick/unwind/plt_stub.h"
 
 namespace pctally {
@@ -245,6 +246,14 @@ bool ObjectFrames::find_go(uint64_t address, CfiFunction* found) const noexcept 
   return true;
 }
 
+bool ObjectFrames::find_clone(uint64_t address, CfiFunction* found) const noexcept {
+  const auto read_code = [this](uint64_t from, unsigned char(&bytes)[kCloneReturnBytes]) {
+    uint64_t position = 0;
+    return to_position(from, &position) && read_at(position, bytes, sizeof bytes);
+  };
+  return sections_.header != nullptr && find_clone_return(sections_, address, found, read_code);
+}
+
 bool ObjectFrames::to_address(uint64_t position, uint64_t* address) const noexcept {
   for (const Elf64_Phdr& load : loads_) {
     if (position < load.p_offset || position - load.p_offset >= load.p_filesz || (load.p_flags & PF_X) == 0)
@@ -269,7 +278,9 @@ bool ObjectFrames::find(uint64_t position, CfiFunction* found) const noexcept {
   *found = {};
   if ((sections_.header == nullptr && !go_) || !to_address(position, &address)) return false;
   const bool has_entry = sections_.header != nullptr && find_cfi(sections_, address, found);
-  if (!has_entry && !find_go(address, found) && !find_entry_code(entry_, address, found)) return false;
+  if (!has_entry && !find_go(address, found) && !find_entry_code(entry_, address, found) &&
+      !find_clone(address, found))
+    return false;
   return to_position(found->start, &found->start) && to_position(found->end, &found->end);
 }
 
@@ -324,6 +335,10 @@ void ObjectFrames::add_intervals(uint32_t number, Intervals* intervals) const {
     at = end;
   }
   intervals->steps += interpreter.executed();
+  CfiFunction clone;
+  if (fde.end >= to || to - fde.end != kCloneReturnBytes || rule.cfa != CfaKind::kStack) return;
+  intervals->steps += interpreter.executed();
+  if (find_clone(fde.end, &clone)) add_interval(fde.end, to, clone.rule, intervals);
 }
 
 /// Makes rows of intervals, and of the code at the entry point, where no interval is.
@@ -417,6 +432,15 @@ ReturnsTo ObjectFrames::returns_to(uint64_t position) const noexcept {
   if (ends_in_call(before)) return ReturnsTo::kCaller;
   return read_at(position - 1, end, sizeof end) && is_goroutine_end(end) ? ReturnsTo::kGoroutineEnd
                                                                          : ReturnsTo::kNoCall;
+}
+
+bool ObjectFrames::is_call_of(uint64_t position, uint64_t inner) const noexcept {
+  unsigned char before[kLongestCall];
+  CfiFunction called;
+  uint64_t back = 0, start = 0;
+  return position >= sizeof before && is_loaded_code(position) && find(inner, &called) &&
+         to_address(position, &back) && to_address(called.start, &start) &&
+         read_at(position - sizeof before, before, sizeof before) && ends_in_call_of(before, back, start);
 }
 
 }  // namespace pctally

@@ -56,6 +56,9 @@ class ObjectFrames {
   /// Nothing if they are too many or too much work, or the tables are dropped.
   [[nodiscard]] std::optional<std::vector<UnwindRow>> rows() const;
 
+  /// True if a direct call of the function at position `inner` lies before a return address.
+  [[nodiscard]] bool is_call_of(uint64_t position, uint64_t inner) const noexcept;
+
   /// What a return address leads to that is at `position`. What is not known is believed: kCaller.
   [[nodiscard]] ReturnsTo returns_to(uint64_t position) const noexcept;
 
@@ -73,6 +76,7 @@ class ObjectFrames {
   bool read_sorted_tables();
   bool sort_tables();
   void read_go_table();
+  bool find_clone(uint64_t address, CfiFunction* found) const noexcept;
   bool find_go(uint64_t address, CfiFunction* found) const noexcept;
   template <class Visit>
   void visit_go(uint64_t number, Visit&& visit) const;

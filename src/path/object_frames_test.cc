@@ -155,6 +155,65 @@ TEST(ObjectFrames, AReturnAddressMayBeInARegister) {
   EXPECT_EQ(found.rule.cfa, CfaKind::kUnsupported) << "rdx is not known";
 }
 
+/// glibc's clone: [0x100, 0x110) up to the system call, then ten bytes without an entry, then the child.
+class CloneTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kClone = 0x100, kReturn = 0x110, kChild = 0x11a, kCaller = 0x200;
+
+  CloneTest() {
+    const unsigned char call[] = {0xe8, 0xfb, 0xfe, 0xff, 0xff};
+    file_.put(kReturn, code_, sizeof code_);
+    file_.put(kCaller, call, sizeof call);
+  }
+  void open() {
+    const uint64_t cie = file_.put_cie("zR", {0x1b}), clone = file_.put_fde(cie, kClone, 0x10, before_),
+                   child = file_.put_fde(cie, kChild, 0x10, child_),
+                   caller = file_.put_fde(cie, kCaller, 0x10);
+    file_.put_header({{kClone, clone}, {kChild, child}, {kCaller, caller}});
+    frames_ = ObjectFrames::open(file_.write());
+  }
+  CfaKind kind_at(uint64_t position) {
+    CfiFunction found;
+    (void)frames_->find(position, &found);
+    EXPECT_EQ(row_at(*frames_->rows(), position).rule, found.rule) << position;
+    return found.rule.cfa;
+  }
+
+  ElfFile file_;
+  std::unique_ptr<ObjectFrames> frames_;
+  unsigned char code_[10] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x20, 0x74, 0x01, 0xc3};
+  std::vector<unsigned char> before_, child_ = {7, 16};  // the return address is undefined
+};
+
+TEST_F(CloneTest, TheReturnsOfCloneHaveACallerIfItCallsThem) {
+  open();
+  for (uint64_t position = kReturn; position < kChild; ++position)
+    EXPECT_EQ(kind_at(position), CfaKind::kCalled) << position;
+  EXPECT_EQ(kind_at(kReturn - 1), CfaKind::kStack);
+  EXPECT_EQ(kind_at(kChild), CfaKind::kEnd);
+  EXPECT_TRUE(frames_->is_call_of(kCaller + 5, kReturn + 2));
+  EXPECT_FALSE(frames_->is_call_of(kCaller + 4, kReturn + 2));
+  EXPECT_FALSE(frames_->is_call_of(kCaller + 5, kCaller)) << "another function";
+}
+
+TEST_F(CloneTest, OtherCodeBetweenEntriesHasNoRule) {
+  file_.put(kReturn + 9, uint8_t{0x90});
+  open();
+  EXPECT_EQ(kind_at(kReturn + 2), CfaKind::kNone);
+}
+
+TEST_F(CloneTest, WhereItIsNoChildThatFollowsThereIsNoRule) {
+  child_ = {};
+  open();
+  EXPECT_EQ(kind_at(kReturn + 2), CfaKind::kNone);
+}
+
+TEST_F(CloneTest, WhereSomethingIsOnTheStackThereIsNoRule) {
+  before_ = {0x0e, 16};
+  open();
+  EXPECT_EQ(kind_at(kReturn + 2), CfaKind::kNone);
+}
+
 TEST(ObjectFrames, WithoutTablesThereAreNoRows) {
   EXPECT_TRUE(ObjectFrames::open(ObjectIdentity{})->rows()->empty());
 }

@@ -156,6 +156,7 @@ const Unwinder::Known& Unwinder::rule_at(const CodeAddress& address) {
   const uint64_t start = segments_[address.segment].start;
   if (!frames->find(start + address.index, &function)) return known;
   known.rule = function.rule;
+  if (known.rule.cfa == CfaKind::kCalled) return known;  // the table has no name for this code
   const uint64_t first = frames->start_of(function, start + address.index);
   if (first >= start) known.function = PathPlace::code(address.segment, first - start);
   return known;
@@ -170,6 +171,13 @@ ReturnsTo Unwinder::returns_to(const CodeAddress& address) {
   return returns_[place] = frames == nullptr
                                ? ReturnsTo::kCaller
                                : frames->returns_to(segments_[address.segment].start + address.index);
+}
+
+/// Likewise; `inner`: a place in the function that has to be called.
+bool Unwinder::is_call_of(const CodeAddress& address, const CodeAddress& inner) {
+  const Segment &from = segments_[address.segment], &to = segments_[inner.segment];
+  const ObjectFrames* frames = from.object == to.object ? frames_of(address.segment) : nullptr;
+  return frames != nullptr && frames->is_call_of(from.start + address.index, to.start + inner.index);
 }
 
 /// Asked once for each place: a process writes such code once.
@@ -201,7 +209,9 @@ class Unwinder::Walk {
     return unwinder_->has_trampoline(code_, address_, address);
   }
   static bool find_stub(uint64_t, UnwindRule*) { return false; }  // no stacks come from aarch64
+  bool calls_inner(uint64_t) { return unwinder_->is_call_of({address_.segment, address_.index + 1}, inner_); }
   bool add() {
+    inner_ = address_;
     const uint64_t here = PathPlace::code(address_.segment, address_.index);
     frames_->push_back({frames_->empty() ? function_ : here, function_});
     return true;
@@ -211,7 +221,7 @@ class Unwinder::Walk {
   Unwinder* unwinder_;
   CodeSpace* code_;
   std::vector<PathFrame>* frames_;
-  CodeAddress address_;
+  CodeAddress address_, inner_;
   uint64_t function_ = 0;
 };
 

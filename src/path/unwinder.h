@@ -118,6 +118,7 @@ class Unwinder {
   void drop_all_but(const Object& used);
   const Known& rule_at(const CodeAddress& address);
   ReturnsTo returns_to(const CodeAddress& address);
+  bool is_call_of(const CodeAddress& address, const CodeAddress& inner);
   bool has_trampoline(CodeSpace* code, const CodeAddress& place, uint64_t address);
 
   std::unordered_map<uint32_t, Segment> segments_;

@@ -2,6 +2,7 @@
 
 #include "tick/context_tree.h"
 #include "tick/unwind/call_instruction.h"
+#include "tick/unwind/clone_return.h"
 #include "tick/unwind/plt_stub.h"
 #include "tick/unwind/stack_walk.h"
 
@@ -55,6 +56,9 @@ class OwnCode {
     if (!has_tables || !find_cfi(sections, address, &function))
       for (const uint64_t entry : paths_.entry_points)
         if (find_entry_code(entry, address, &function)) break;
+    if (innermost_ && function.start == 0 && has_tables) (void)find_clone(sections, address, &function);
+    inner_ = innermost_ ? function.start : inner_;
+    if (function.rule.cfa == CfaKind::kCalled) function.start = 0;  // the table has no name for this code
     if (function.start != 0) frame_.function = place_of(table_, start_of(function, address));
     if (paths_.trees != nullptr && is_address(frame_.function)) frame_.function = frame_.place;
     *rule = function.rule;
@@ -90,6 +94,13 @@ class OwnCode {
     return is_stub;
   }
 
+  bool calls_inner(uint64_t address) noexcept {
+    unsigned char before[kLongestCall];
+    if (!of_file_) return false;
+    read_code(address - kLongestCall, kLongestCall, before);
+    return ends_in_call_of(before, address, inner_);
+  }
+
   bool add() noexcept {
     if (innermost_) frame_.place = frame_.function;
     innermost_ = false;
@@ -103,6 +114,14 @@ class OwnCode {
       read_code(from, kStubBytes, bytes);
       return true;
     });
+  }
+
+  bool find_clone(const CfiSections& sections, uint64_t address, CfiFunction* function) noexcept {
+    return find_clone_return(sections, address, function,
+                             [this](uint64_t from, unsigned char(&bytes)[kCloneReturnBytes]) {
+                               read_code(from, kCloneReturnBytes, bytes);
+                               return true;
+                             });
   }
 
   /// What cannot be read is no return address: a fault ends the walk so.
@@ -122,6 +141,7 @@ class OwnCode {
   PathSlotFrame frame_{};
   bool of_file_ = false;
   bool innermost_ = true;
+  uint64_t inner_ = 0;  ///< where the innermost frame's function starts
 };
 
 /// Words of the thread's own stack, or of the stacks that its signal handlers have left.

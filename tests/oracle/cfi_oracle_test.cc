@@ -273,8 +273,9 @@ class BothTables {
     ++bytes;
     if (covered && found.start != function_) ++functions;
     function_ = covered ? found.start : UINT64_MAX;
-    const bool is_entry = ours && !covered && found.rule.cfa == CfaKind::kEnd;  // the file's entry point
-    if (!is_entry && (ours != covered || !(found.rule == rule)))
+    // The file's entry point, and the returns of clone.
+    const bool is_known = found.rule.cfa == CfaKind::kEnd || found.rule.cfa == CfaKind::kCalled;
+    if (!(ours && !covered && is_known) && (ours != covered || !(found.rule == rule)))
       note(address, "elfutils has " + text_of(rule) + ", find() " + text_of(found.rule));
     if (!(rows_.at(position) == found.rule))
       note(address, "rows() has " + text_of(rows_.at(position)) + ", find() " + text_of(found.rule));

@@ -513,6 +513,12 @@ class OutsideTheProgram(EveryEngine):
         """Go's runtime knows how much a function has on the stack: sum has nothing, and no frame pointer. Stripped, too."""
         self.check_goroutines("exe")
 
+    def test_what_starts_processes_and_threads_has_its_kernel_time(self):
+        """It is in clone3, whose system call no entry of the unwind table covers."""
+        for case in ("by_spawn", "by_thread"):
+            with self.subTest(case):
+                self.check_starts(case, "no-unwind-table")
+
     def test_a_kernel_tick_hangs_below_the_function_that_called(self):
         done, data = self.record([p.program("known_paths"), "in_kernel", LONG])
         self.check_identities(data, done.path)

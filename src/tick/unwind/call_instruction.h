@@ -29,6 +29,11 @@ inline bool is_goroutine_end(const unsigned char (&bytes)[kGoroutineEndBytes]) n
 
 inline constexpr unsigned kLongestCall = 4;
 
+/// No path of this machine asks.
+inline bool ends_in_call_of(const unsigned char (&)[kLongestCall], uint64_t, uint64_t) noexcept {
+  return false;
+}
+
 /// bl; or blr, with or without pointer authentication.
 inline bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {
   uint32_t word;
@@ -56,6 +61,14 @@ constexpr unsigned call_operand_bytes(const unsigned char* operand, unsigned mos
   if (mode == 2) return bytes + 4;
   const bool absolute = indexed ? (operand[1] & 7) == 5 : base == 5;
   return absolute ? bytes + 4 : bytes;
+}
+
+/// Is it a direct call of the code at `target`? `back`: its return address.
+inline bool ends_in_call_of(const unsigned char (&bytes)[kLongestCall], uint64_t back,
+                            uint64_t target) noexcept {
+  int32_t distance;
+  __builtin_memcpy(&distance, bytes + kLongestCall - sizeof distance, sizeof distance);
+  return bytes[kLongestCall - 5] == 0xe8 && back + static_cast<uint64_t>(int64_t{distance}) == target;
 }
 
 constexpr bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {

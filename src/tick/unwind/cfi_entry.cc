@@ -100,8 +100,10 @@ class SortedTable {
   uint32_t count_ = 0;
 };
 
-/// Address of the last entry of the sorted table whose function starts at or below `address`, and that start.
-bool find_entry(const CfiSections& sections, uint64_t address, uint64_t* entry, uint64_t* start) noexcept {
+/// Address of the last entry of the sorted table whose function starts at or below `address`, that start, and
+/// the next one's.
+bool find_entry(const CfiSections& sections, uint64_t address, uint64_t* entry, uint64_t* start,
+                uint64_t* next) noexcept {
   const SortedTable table(sections);
   uint64_t low = 0;
   for (uint64_t left = table.count(); left != 0;) {
@@ -113,6 +115,7 @@ bool find_entry(const CfiSections& sections, uint64_t address, uint64_t* entry, 
   if (low == 0) return false;
   *entry = table.entry(low - 1);
   *start = table.function(low - 1);
+  *next = low == table.count() ? UINT64_MAX : table.function(low);
   return true;
 }
 
@@ -133,13 +136,22 @@ bool read_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept 
 }
 
 FdeFound find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept {
-  uint64_t entry = 0, start = 0;
-  if (address == UINT64_MAX || !find_entry(sections, address, &entry, &start)) return FdeFound::kNone;
+  uint64_t entry = 0, start = 0, next = 0;
+  if (address == UINT64_MAX || !find_entry(sections, address, &entry, &start, &next)) return FdeFound::kNone;
   if (!read_fde(sections, entry, fde)) {
     fde->start = start;
     return FdeFound::kUnreadable;
   }
   return address >= fde->start && address < fde->end ? FdeFound::kFound : FdeFound::kNone;
+}
+
+bool find_gap(const CfiSections& sections, uint64_t address, uint64_t* start, uint64_t* end) noexcept {
+  uint64_t entry = 0, function = 0;
+  Fde fde;
+  if (!find_entry(sections, address, &entry, &function, end) || !read_fde(sections, entry, &fde))
+    return false;
+  *start = fde.end;
+  return address >= fde.end && *end != UINT64_MAX;
 }
 
 uint32_t count_fdes(const CfiSections& sections) noexcept { return SortedTable(sections).count(); }

@@ -30,12 +30,14 @@ inline constexpr UnwindRule kTrampolineRule = {.cfa = CfaKind::kStack, .cfa_word
 ///   code.returns_to(address)          what a return address leads to, in the frame found last: ReturnsTo
 ///   code.reads_as(address, bytes)     true if the code there, without tables, is those kTrampolineBytes
 ///   code.find_stub(address, &rule)    true if the code there, without tables, is an entry of a PLT
+///   code.calls_inner(address)         true if a direct call of the frame added last lies before that return
+///                                     address, which is of the frame found last
 ///   code.add()                        adds the frame found last; false if there is no room for it
 ///   read                              as unwind_step()'s
 ///   read.go_on_at(stack)              the thread was interrupted there by a signal: it may be another stack
 template <class Code, class Read>
 PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept {
-  bool exact = true, by_table = true;
+  bool exact = true, by_table = true, has_to_call = false;
   for (unsigned depth = 0;; ++depth) {
     const uint64_t pc = registers.pc;
     UnwindRule rule;
@@ -45,17 +47,19 @@ PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept
     if (kReturnsInRegister && exact && rule.cfa == CfaKind::kNone) (void)code.find_stub(pc, &rule);
     const bool is_return = !exact && rule.cfa != CfaKind::kSignal;
     const ReturnsTo returns_to = is_return ? code.returns_to(pc) : ReturnsTo::kCaller;
+    if (has_to_call && !code.calls_inner(pc)) return PathEnd::kNoUnwindTable;
     if (returns_to == ReturnsTo::kNoCall) return PathEnd::kDoubtful;
     if (depth == kMostFrames) return PathEnd::kTooDeep;
     if (!code.add()) return PathEnd::kNoRoom;
     if (returns_to == ReturnsTo::kGoroutineEnd) return PathEnd::kComplete;
     PathEnd why = PathEnd::kNoUnwindTable;
-    by_table = rule.cfa != CfaKind::kNone;
+    has_to_call = rule.cfa == CfaKind::kCalled;
+    by_table = rule.cfa != CfaKind::kNone && !has_to_call;
     const bool whole = depth == 0 || (kReturnsInRegister && exact);
-    const StepResult step =
-        by_table ? unwind_step(rule, whole, &registers, read, &why) : step_by_frame_pointer(&registers, read);
+    const StepResult step = rule.cfa != CfaKind::kNone ? unwind_step(rule, whole, &registers, read, &why)
+                                                       : step_by_frame_pointer(&registers, read);
     if (step == StepResult::kEnd) return PathEnd::kComplete;
-    if (step == StepResult::kCut) return why;
+    if (step == StepResult::kCut) return by_table ? why : PathEnd::kNoUnwindTable;
     // How the psABI marks the outermost frame; but a frame pointer that is none leads to zeros, too.
     if (registers.pc == 0) return by_table ? PathEnd::kComplete : PathEnd::kNoUnwindTable;
     exact = step == StepResult::kInterrupted;

@@ -65,6 +65,8 @@ enum class CfaKind : uint8_t {
   kScratch,      ///< r10 + far offset, in the innermost frame alone: GCC realigns the stack of main so
   kLink,         ///< stack pointer + far offset; the return address is in rdi, in the innermost frame alone:
                  ///< the child of vfork overwrites the stack of its parent, which so keeps it there
+  kCalled,       ///< stack pointer + 8, in the innermost frame alone, and only if a direct call of the
+                 ///< function lies before the return address (clone_return.h)
 };
 
 /// Where the caller's value of a register is: the frame pointer, and rbx or (aarch64) x30.
@@ -175,6 +177,9 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool who
     case CfaKind::kLink:
       *cfa = at(registers.stack, rule.far_words());
       return whole && registers.link != 0;
+    case CfaKind::kCalled:
+      *cfa = at(registers.stack, 1);
+      return whole;
     case CfaKind::kNone:
       *why = PathEnd::kNoUnwindTable;
       return false;

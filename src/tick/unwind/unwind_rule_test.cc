@@ -141,6 +141,13 @@ TEST_F(UnwindStepTest, TheReturnAddressMayBeInARegisterOfTheInnermostFrame) {
   EXPECT_EQ(step(popped, false), StepResult::kCut);
 }
 
+TEST_F(UnwindStepTest, WhatHasToBeCalledIsInnermost) {
+  EXPECT_EQ(step({.cfa = CfaKind::kCalled}, false), StepResult::kCut);
+  EXPECT_EQ(step({.cfa = CfaKind::kCalled}, true), StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 1000u);
+  EXPECT_EQ(registers_.stack, kStack + 8);
+}
+
 TEST_F(UnwindStepTest, NeverStaysWhereItIs) {
   EXPECT_EQ(step({.cfa = CfaKind::kStack}, true), StepResult::kCut);
   EXPECT_EQ(why_, PathEnd::kDoubtful);
