@@ -1,10 +1,12 @@
 """Coverage: CPU time the samples stand for against what the program really used, for threads, short threads and short
-children."""
+children. With -g: by the engines that record call paths from outside the program, with what they lose and cost."""
 import os
+import statistics
 import sys
 
 import measure
 import samplers
+import workloads as programs
 from measure import PROGRAMS, SCRATCH
 
 HERTZ = 1000
@@ -56,8 +58,75 @@ def coverage(sampler, words):
     return seen.seconds / group.end()
 
 
+def script(name, text):
+    path = os.path.join(SCRATCH, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return ["sh", path]
+
+
+CONFIGURE = """cd "$(dirname "$0")"
+i=0
+while [ $i -lt 12 ]; do
+  printf '#include <stdio.h>\\nint main(void) { return puts("%d") < 0; }\\n' $i >conftest.c
+  ${CC:-cc} -c conftest.c -o conftest.o
+  for word in puts main stdio; do
+    if grep -q $word conftest.c; then echo "$word yes" | sed s/yes/no/ >>conftest.log; fi
+    test "$(expr $i + 1)" = 0 || cat conftest.c >/dev/null
+  done
+  rm -f conftest.c conftest.o
+  i=$((i + 1))
+done
+"""
+
+
+def workloads_of_paths():
+    """{name: words}; a name that ends in an event is recorded by that."""
+    program = lambda name, *args: [os.path.join(PROGRAMS, name), *map(str, args)]
+    text = os.path.join(SCRATCH, "text")
+    programs.text_file(text, 3)
+    python = ["/usr/bin/python3", "-c", "print(sum(len(str(i * i)) for i in range(6000000)))"]
+    children = script("children.sh", "i=0; while [ $i -lt 150 ]; do /bin/true; i=$((i+1)); done\n")
+    return {"150 runs of true by a shell": children, "a script like configure": script("configure.sh", CONFIGURE),
+            "make -j2": make_project(), "python3": python, "xz": ["sh", "-c", 'exec xz -T1 -c "$0" >/dev/null', text],
+            "threads of 0.3 ms": program("churner", 0.3, 1.5), "threads of 2 ms": program("churner", 2, 1.5),
+            "make -j2, by page-faults": make_project(), "150 runs of true, by page-faults": children}
+
+
+def with_paths(engine, words, event):
+    """What one recording says of itself, and the CPU time of the recorder and the command."""
+    options = ["-g", *(["-e", event] if event else [])]
+    sampler = samplers.Engine(engine, options)
+    cpu = sampler.record(words, HERTZ, count=event is not None).cpu
+    return sampler.last, cpu
+
+
+def main_of_paths(rounds):
+    engines = [name for name in samplers.engines() if name in ("ring", "bpf")]
+    print(f"### Coverage of `-g` at {HERTZ} Hz, {rounds} interleaved rounds\n")
+    measure.header(("workload", "engine", "sampled, % of the CPU time", "lost, % of the ticks", "ticks", "complete paths, %",
+                    "CPU s of recorder and program", "beside the bare program, CPU s"))
+    for name, words in workloads_of_paths().items():
+        event = name.partition(", by ")[2] or None
+        runs = {engine: lambda engine=engine: with_paths(engine, words, event) for engine in engines}
+        runs["bare"] = lambda: (None, samplers.Bare().record(words, HERTZ).cpu)
+        found = measure.interleaved(runs, rounds)
+        bare = [cpu for _, cpu in found["bare"]]
+        for engine in engines:
+            data = [data for data, _ in found[engine]]
+            cpu = [cpu for _, cpu in found[engine]]
+            sampled = "" if event else measure.spread([d["sampled_s"] / d["cpu_s"] for d in data if d["cpu_s"] > 0], 100, 1)
+            lost = measure.spread([d["lost"] / max(1, d["ticks"]) for d in data], 100, 1)
+            complete = measure.spread([d["paths"]["complete"] / max(1, d["counted"] + d["outside"]) for d in data], 100, 1)
+            measure.row([name, engine, sampled, lost, f"{statistics.median(d['ticks'] for d in data):.0f}", complete,
+                         measure.spread(cpu), measure.middle([a - b for a, b in zip(cpu, bare)], digits=3)])
+
+
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    arguments = [word for word in sys.argv[1:] if word != "-g"]
+    rounds = int(arguments[0]) if arguments else 3
+    if "-g" in sys.argv:
+        return main_of_paths(rounds)
     configurations = [samplers.Engine(name) for name in samplers.engines()] + samplers.peers()
     print(f"### Coverage at {HERTZ} Hz: % of the CPU time the samples stand for, {rounds} rounds\n")
     if (group := measure.ControlGroup.make()) is None:

@@ -64,9 +64,11 @@ class Engine:
         self.options = options
         self.name = " ".join(("pctally", engine, *options))
 
-    def record(self, words, hertz, around=list):
+    def record(self, words, hertz, around=list, count=False):
+        """`count`: the options name an event, which is counted one by one."""
         path = os.path.join(SCRATCH, self.engine + ".pct")
-        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, *self.options, "-F", str(hertz), "-o", path,
+        rate = [] if count else ["-F", str(hertz)]
+        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, *self.options, *rate, "-o", path,
                             "--", *around(words)], complain=True)
         report = subprocess.run([PCTALLY, "report", "--json", "--limit", "1000000", path], capture_output=True)
         data = json.loads(report.stdout)
