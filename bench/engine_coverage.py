@@ -105,7 +105,7 @@ def main_of_paths(rounds):
     engines = [name for name in samplers.engines() if name in ("ring", "bpf")]
     print(f"### Coverage of `-g` at {HERTZ} Hz, {rounds} interleaved rounds\n")
     measure.header(("workload", "engine", "sampled, % of the CPU time", "lost, % of the ticks", "ticks", "complete paths, %",
-                    "CPU s of recorder and program", "beside the bare program, CPU s"))
+                    "CPU s of recorder and program", "more than the bare program, CPU s (median)"))
     for name, words in workloads_of_paths().items():
         event = name.partition(", by ")[2] or None
         runs = {engine: lambda engine=engine: with_paths(engine, words, event) for engine in engines}
@@ -119,7 +119,7 @@ def main_of_paths(rounds):
             lost = measure.spread([d["lost"] / max(1, d["ticks"]) for d in data], 100, 1)
             complete = measure.spread([d["paths"]["complete"] / max(1, d["counted"] + d["outside"]) for d in data], 100, 1)
             measure.row([name, engine, sampled, lost, f"{statistics.median(d['ticks'] for d in data):.0f}", complete,
-                         measure.spread(cpu), measure.middle([a - b for a, b in zip(cpu, bare)], digits=3)])
+                         measure.spread(cpu), f"{statistics.median(a - b for a, b in zip(cpu, bare)):+.3f}"])
 
 
 def main():

@@ -114,11 +114,6 @@ void Recording::rule_out_unfit(EngineProbe* probe) const {
     probe->reason = "it knows programs alone";
     probe->remedy = "use -e ring, or leave out --scope";
   }
-  const bool of_many = options_.machine || !options_.cgroup.empty();  // whose stacks are more than rings hold
-  if (probe->available && options_.paths && options_.engine.empty() && probe->name == "bpf" && !of_many) {
-    probe->available = false;
-    probe->reason = "it takes call paths on request (-e bpf)";
-  }
   if (!probe->available || !probe->enters_program) return;
   if (!options_.event.is_cpu_time()) {
     probe->available = false;
