@@ -169,17 +169,17 @@ class RealTotals(unittest.TestCase):
             tool("export", "--format", format, "-o", path, self.profile)
             yield f"report of {name}", p.report(path)["ticks"]
 
-    def check(self, command, engine, paths):
+    def check(self, program, engine, paths):
         self.profile = self.path("p.pct")
         where = tempfile.mkdtemp(dir=self.directory)
         with open(os.path.join(where, "words"), "w") as file:
             file.write(" ".join(f"word{i * i % 9973} {i}" for i in range(120000)))
-        done = p.record(command, "-e", engine, *(["-g"] if paths else []), path=self.profile, cwd=where)
+        done = p.record(PROGRAMS[program], "-e", engine, *(["-g"] if paths else []), path=self.profile, cwd=where)
         self.assertEqual(done.returncode, 0, done.stderr)
         data = p.report(self.profile)
         ticks, period = data["ticks"], data["period_ns"]
         found = [*self.views(paths), *self.exports(period), *self.copies(ticks)]
-        print(f"{command[0]}, {engine}{' -g' if paths else ''}: {ticks} ticks, {data['lost']} of them lost, in {len(found)} sums", flush=True)
+        print(f"{program}, {engine}{' -g' if paths else ''}: {ticks} ticks, {data['lost']} of them lost, in {len(found)} sums", flush=True)
         self.assertGreater(ticks, 100)
         self.assertEqual([(name, other) for name, other in found if other != ticks], [], ticks)
 
@@ -191,7 +191,7 @@ def test_of(program):
         for engine in p.one_of_each_kind():
             for paths in (False, True):
                 with self.subTest(engine=engine, paths=paths):
-                    self.check(PROGRAMS[program], engine, paths)
+                    self.check(program, engine, paths)
 
     return test
 

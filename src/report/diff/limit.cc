@@ -132,7 +132,8 @@ Change sum_of(const std::vector<const DiffRow*>& rows, Limit::Metric metric) {
   sum.difference = sum.after - sum.before;
   sum.before_part = variance > 0 ? variance_before / variance : 0;
   sum.interval = {sum.difference - std::sqrt(variance), sum.difference + std::sqrt(variance)};
-  sum.after_interval = {sum.after - std::sqrt(variance_after), sum.after + std::sqrt(variance_after)};
+  const double half_after = std::sqrt(variance_after);
+  sum.after_interval = {std::max(0.0, sum.after - half_after), sum.after + half_after};
   return sum;
 }
 
