@@ -742,6 +742,17 @@ class ByBpf(OutsideTheProgram, PathsTest):
                         self.assertEqual(p.report(path)["engine"], "bpf")
             running.kill()
 
+    def test_where_the_kernel_refuses_the_program_it_is_ring(self):
+        """Linux 5.15 to 6.0 has all that the probe asks for, and not what the larger program for paths needs."""
+        path = os.path.join(p.scratch(), "older.pct")
+        done = subprocess.run([p.program("old_bpf"), p.PCTALLY, "record", "-v", "-f", "-g", "-o", path, "--", p.program("known_paths"), "plain",
+                               SECONDS], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, "not taken: bpf: bpf: Invalid argument: ")
+        data = p.report(path)
+        self.assertEqual(data["engine"], "ring")
+        self.check_identities(data, path)
+
     def test_children_of_a_millisecond_are_sampled(self):
         """By plain `record -g`. An event of a task begins a whole period with each child: ring had 10 to 20 % of their time."""
         done, data, stolen = p.record_and_stolen(lambda: p.record([p.program("forker"), "fork", "500", "1"], "-g"))
