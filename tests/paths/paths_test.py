@@ -758,8 +758,8 @@ class ByBpf(OutsideTheProgram, PathsTest):
         done, data, stolen = p.record_and_stolen(lambda: p.record([p.program("forker"), "fork", "500", "1"], "-g"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.check_identities(data, done.path)
-        self.assertLess(data["unsampled_s"], 2 * data["chance_s"] + stolen + 0.02 * data["cpu_s"], data["sampled_s"] / data["cpu_s"])
-        self.assertEqual(data["lost"], 0)
+        missing = data["unsampled_s"] + data["lost_s"]  # four standard deviations, and 2 %
+        self.assertLess(missing, 2 * data["chance_s"] + stolen + 0.02 * data["cpu_s"], data["sampled_s"] / data["cpu_s"])
 
     def test_the_end_of_a_process_is_cut_with_its_own_reason(self):
         """The kernel frees 200 MiB of it after its stack is gone: hundreds of ticks."""
