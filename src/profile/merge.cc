@@ -239,6 +239,11 @@ Result<void> Merger::check(const Profile& profile, const std::string& name) cons
   if (event != profile.event)
     return fail(EINVAL, "%s counts %s and %s %s: these cannot be added", first_name_.c_str(),
                 event.empty() ? "CPU time" : event.c_str(), name.c_str(), event_text(profile).c_str());
+  const std::string unit = unit_or_count(whole.runs.front().event_unit),
+                    other = unit_or_count(profile.event_unit);
+  if (unit != other)
+    return fail(EINVAL, "%s has %s in %s and %s in %s: these cannot be added", first_name_.c_str(),
+                event.c_str(), unit.c_str(), name.c_str(), other.c_str());
   if (whole.paths.recorded != profile.paths.recorded)
     return fail(EINVAL, "%s has call paths and %s has none; record all with -g, or merge with --no-paths",
                 (whole.paths.recorded ? first_name_ : name).c_str(),

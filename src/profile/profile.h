@@ -113,6 +113,9 @@ struct Profile : ProfileRun {
   std::shared_ptr<const Profile> whole{};
 };
 
+/// Of ProfileRun::event_unit: recordings, and files without a unit, count.
+inline std::string unit_or_count(const std::string& unit) { return unit.empty() ? "count" : unit; }
+
 inline const Profile& whole_of(const Profile& profile) {
   return profile.whole != nullptr ? *profile.whole : profile;
 }

@@ -55,7 +55,8 @@ class LineRows {
   uint32_t row_of(uint32_t executable, std::vector<Frame> frames, const NamedRange& range, uint64_t ticks) {
     name_by_symbol(range, &frames);
     const size_t chosen = chosen_frame(executable, frames);
-    InlinedLines inside = options_.inlines || own_ ? inside_of(frames, chosen) : InlinedLines();
+    InlinedLines inside =
+        options_.inlines || (own_ && ticks != 0) ? inside_of(frames, chosen) : InlinedLines();
     InlinedLines beside = options_.inlines ? InlinedLines() : std::exchange(inside, {});
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
     const uint32_t start_line = frame.start_line;

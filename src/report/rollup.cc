@@ -115,7 +115,7 @@ bool is_wanted(const ReportOptions& options, const Row& row) {
     return options.filter->matches(place.first + ":" + line_text(place.second));
   };
   if (!row.file.empty() && is_at(std::pair(row.file, row.line))) return true;
-  if (std::ranges::any_of(row.inside, is_at)) return true;
+  if (std::ranges::any_of(row.inside, is_at) || std::ranges::any_of(row.hot_chain.lines, is_at)) return true;
   for (const std::string* name :
        {&row.function, &row.short_function, &row.object, &row.process, &row.program, &row.thread, &row.group})
     if (!name->empty() && options.filter->matches(*name)) return true;

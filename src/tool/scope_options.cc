@@ -1,5 +1,6 @@
 #include "tool/scope_options.h"
 
+#include "base/base_name.h"
 #include "report/scope_choice.h"
 #include "report/scope_names.h"
 #include "tool/command.h"
@@ -23,6 +24,16 @@ std::pair<const char*, const char*> lacking(Grouping by) {
   if (by == Grouping::kThread || by == Grouping::kThreadFunction) return {"ticks by thread", "thread"};
   if (by == Grouping::kGroup || by == Grouping::kGroupFunction) return {"ticks by control group", "cgroup"};
   return {"ticks by program", "program"};
+}
+
+int refuse_another_tools(const std::string& file, Grouping by) {
+  return refuse(kExitInput, "{} is a profile of another tool and has no {}", file, lacking(by).first);
+}
+
+/// Folded stacks without programs have the file's name in the place of one: no two runs have it.
+bool is_its_own_program(const Profile& profile, const std::string& file) {
+  const std::vector<PathScope>& scopes = profile.paths.scopes;
+  return is_of_another_tool(profile) && scopes.size() == 1 && base_name(scopes[0].name) == base_name(file);
 }
 
 }  // namespace
@@ -59,11 +70,8 @@ std::optional<int> refuse_without_scopes(const Profile& profile, const std::stri
   if (!options.program.empty() && !has_scopes_for(profile.paths, Grouping::kProgram)) by = Grouping::kProgram;
   if (!options.group.empty() && !has_scopes_for(profile.paths, Grouping::kGroup)) by = Grouping::kGroup;
   if (has_scopes_for(profile.paths, by)) return std::nullopt;
+  if (is_of_another_tool(profile)) return refuse_another_tools(file, by);
   const auto [what, word] = lacking(by);
-  if (is_of_another_tool(profile)) {
-    complain("{} is a profile of another tool and has no {}", file, what);
-    return kExitInput;
-  }
   complain("{} has no {}; record with pctally record --scope {}{}", file, what, word,
            by == Grouping::kProgram && options.program.empty() ? ", or write --by command" : "");
   return kExitInput;
@@ -71,8 +79,11 @@ std::optional<int> refuse_without_scopes(const Profile& profile, const std::stri
 
 std::optional<int> refuse_without_scopes(const std::vector<Profile>& profiles,
                                          const std::vector<std::string>& files, Grouping by) {
-  for (size_t i = 0; i < profiles.size(); ++i)
+  for (size_t i = 0; i < profiles.size(); ++i) {
     if (auto code = refuse_without_scopes(profiles[i], files[i], by, {})) return code;
+    if (by == Grouping::kProgram && is_its_own_program(profiles[i], files[i]))
+      return refuse_another_tools(files[i], by);
+  }
   return std::nullopt;
 }
 

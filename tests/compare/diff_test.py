@@ -76,6 +76,14 @@ class Compare(unittest.TestCase):
         done = self.run_diff("--by", "program", "a.pct", "c.pct", status=4)
         self.assertEqual(done.stderr, "pctally: a.pct has no ticks by program; record with pctally record --scope program, or write --by command\n")
 
+    def test_folded_stacks_without_programs_have_none_to_compare(self):
+        """The file's name is in the place of one: each was gone, and new."""
+        for name in ("old.folded", "new.folded"):
+            with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
+                file.write("main;work 100\n")
+        done = self.run_diff("--by", "program", "old.folded", "new.folded", status=4)
+        self.assertEqual(done.stderr, "pctally: old.folded is a profile of another tool and has no ticks by program\n")
+
     def test_rows_may_be_programs(self):
         if "ring" not in p.engines():
             self.skipTest("engine ring is not available")

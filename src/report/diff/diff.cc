@@ -240,19 +240,17 @@ Result<std::string> common_event(const std::vector<ComparedProfile>& profiles) {
   auto word = [](const Profile& profile) {
     return profile.counts_cpu_time() ? "CPU time" : profile.event.c_str();
   };
-  // Events of one name: "heap" in bytes, or a number of them. Recordings, and files without a unit, count.
-  const auto unit = [](const Profile& profile) {
-    return profile.event_unit.empty() ? "count" : profile.event_unit.c_str();
-  };
+  // Events of one name: "heap" in bytes, or a number of them.
+  const auto unit = [](const Profile& profile) { return unit_or_count(profile.event_unit); };
   const Profile& first = *profiles[0].profile;
   for (const ComparedProfile& compared : profiles) {
     const Profile& other = *compared.profile;
     if (other.event != first.event)
       return fail(EINVAL, "one profile counts %s, another %s: they cannot be compared", word(first),
                   word(other));
-    if (std::string_view(unit(other)) != unit(first))
+    if (unit(other) != unit(first))
       return fail(EINVAL, "one profile has %s in %s, another in %s: they cannot be compared", word(first),
-                  unit(first), unit(other));
+                  unit(first).c_str(), unit(other).c_str());
   }
   return first.event;
 }

@@ -161,13 +161,18 @@ bool have_several(const std::vector<const DiffRow*>& rows) {
   return std::ranges::count_if(rows, is_old) > 1 || std::ranges::count_if(rows, is_new) > 1;
 }
 
-/// "'parts.cc:10' may be '/a/parts.cc:10', '/b/parts.cc:10'; write one of these names"; of many the first.
+/// "'parts.cc:10' may be '/a/parts.cc:10', '/b/parts.cc:10'; write one of these names"; of many, or long
+/// ones, the first.
 std::string choice_of(const std::string& name, const std::vector<const DiffRow*>& lines) {
-  constexpr size_t kMostListed = 2;
-  std::string list;
-  for (size_t i = 0; i < std::min(kMostListed, lines.size()); ++i)
-    list += fmt::format("{}'{}'", i == 0 ? "" : ", ", escaped(lines[i]->name));
-  if (lines.size() > kMostListed) list += fmt::format(" and {} more", lines.size() - kMostListed);
+  constexpr size_t kMostListed = 2, kMostBytes = 60;
+  std::string list = fmt::format("'{}'", escaped(lines[0]->name));
+  size_t listed = 1;
+  for (; listed < std::min(kMostListed, lines.size()); ++listed) {
+    const std::string more = fmt::format(", '{}'", escaped(lines[listed]->name));
+    if (list.size() + more.size() > kMostBytes) break;
+    list += more;
+  }
+  if (lines.size() > listed) list += fmt::format(" and {} more", lines.size() - listed);
   return fmt::format("'{}' may be {}; write one of these names", name, list);
 }
 

@@ -82,7 +82,7 @@ bool is_wanted(const Arguments& arguments, pid_t pid) {
 bool has_counters(int socket) {
   pollfd waiting{socket, POLLIN, 0};
   char byte;
-  return poll(&waiting, 1, 1000) > 0 && recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  return poll(&waiting, 1, 100) > 0 && recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 void say_unwanted(const Arguments& arguments, pid_t pid) {
