@@ -289,7 +289,8 @@ class EveryEngine:
     def check_starts(self, case, reason):
         """The path of a child's first moments may be cut: it has no caller. Its parent has one."""
         done, data = self.record([p.program("starts"), case, LONG], *self.OFTEN)
-        self.check_identities(data, done.path)
+        # Each start runs the BPF programs of all recordings on this machine. Where one ends, its code's name is another's.
+        self.check_identities(data, done.path, finished=False)
         paths = list(paths_of(tree(done.path)["nodes"]))
         below = sum(ticks for path, ticks in paths if contains(path, ("main", case)))
         cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
