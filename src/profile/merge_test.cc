@@ -115,6 +115,10 @@ TEST(Merge, RefusesWhatHasNoSum) {
       "b.pct has ticks by program and a.pct has none; record all with one --scope, or merge with --no-paths");
   EXPECT_EQ(refusal(run_of(1, 1000, 5), events),
             "a.pct counts CPU time and b.pct page-faults: these cannot be added");
+  Profile bytes = run_of(1, 1, 5), number = run_of(2, 1, 5);
+  bytes.event = number.event = "heap";
+  bytes.event_unit = "bytes";
+  EXPECT_EQ(refusal(bytes, number), "a.pct has heap in bytes and b.pct in count: these cannot be added");
   EXPECT_EQ(refusal(run_of(1, 1000, 5), unknown),
             "b.pct does not say what a tick stands for: it cannot be added");
   Profile unknown_runs = run_of(2, 1000, 5);
