@@ -27,7 +27,8 @@ std::pair<const char*, const char*> lacking(Grouping by) {
 }
 
 int refuse_another_tools(const std::string& file, Grouping by) {
-  return refuse(kExitInput, "{} is a profile of another tool and has no {}", file, lacking(by).first);
+  complain("{} is a profile of another tool and has no {}", file, lacking(by).first);
+  return kExitInput;
 }
 
 /// Folded stacks without programs have the file's name in the place of one: no two runs have it.
