@@ -64,6 +64,7 @@ struct pctally_tick_ledger {
  * EINVAL (size, period, flags or engine; PCTALLY_CALLERS where the machine or the engine has no paths),
  * EEXIST (the file exists and PCTALLY_OVERWRITE is not given), ENOSPC/EDQUOT/EFBIG (no room for the file:
  * disk, quota, ulimit -f), EAGAIN (no timer or signal left; SIGTRAP is blocked and the engine is "trap"),
+ * ENOMEM (no memory; with PCTALLY_CALLERS also ulimit -v below 512 MiB),
  * EACCES/EPERM/ENOSYS/EMFILE ("trap" was asked for and perf_event_open(2) is refused), or what open(2) says.
  * Nothing is left behind. SIGPROF is never used. */
 int pctally_start(const struct pctally_options *options);

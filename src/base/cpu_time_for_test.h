@@ -17,8 +17,8 @@ inline uint64_t process_cpu_ns() noexcept {
   return to_ns(used);
 }
 
-/// Uses so much of it, mostly in user mode, and on top of it what a host held the CPU for without saying so,
-/// which is returned: that is charged to the process, and brings no ticks from outside.
+/// Uses so much of it, mostly in user mode. A host may hold the CPU and not say so: that time is charged to
+/// the process, and brings no ticks from outside. So it comes on top, up to 2 s, and is returned.
 inline uint64_t burn(uint64_t ns) noexcept {
   constexpr uint64_t kHeldNs = 5'000'000, kMostHeldNs = 2'000'000'000;  // the work takes some 10 us
   uint64_t now = process_cpu_ns(), held = 0;

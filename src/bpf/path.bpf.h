@@ -260,6 +260,7 @@ static __always_inline void step_to(struct walk* walk, __u64 cfa) {
 /* The return address is in rdi. What else such a rule may say is left to the recorder. */
 static __always_inline void step_to_link(struct walk* walk, __u64 cfa) {
   struct pctally_path* draft = own_draft();
+  walk->state = NOT_KNOWN;
   if (draft == 0 || !walk->innermost || cfa < walk->stack || (walk->kinds & 0xffff00) != 0) return;
   draft->registers[1] = walk->pc = walk->link;
   walk->stack = cfa;

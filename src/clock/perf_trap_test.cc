@@ -25,9 +25,9 @@
 namespace pctally {
 namespace {
 
-/// Works for `ns` of the thread's CPU time, nearly all of it in user mode: the trap sees nothing else. On top
-/// of it comes the time in which nothing ran, and which is returned: a host that holds the CPU and does not
-/// say so is CPU time to the kernel, and brings no ticks.
+/// Works for `ns` of the thread's CPU time, nearly all of it in user mode: the trap sees nothing else. A host
+/// may hold the CPU and not say so: that is CPU time to the kernel, and brings no ticks. So it comes on top,
+/// up to 2 s, and is returned.
 uint64_t burn(uint64_t ns) {
   constexpr uint64_t kHeldNs = 5'000'000;  // the work takes less than a tenth of it
   constexpr uint64_t kMostHeldNs = 2'000'000'000;

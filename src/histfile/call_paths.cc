@@ -15,16 +15,16 @@ constexpr unsigned kFirstSlotsLog2 = 10;  ///< of a tree that grows: a page
 constexpr unsigned kGrowthLog2 = 3;       ///< of each next directory
 
 std::unexpected<Error> no_room(const ProfileFile& file) noexcept {
+  constexpr char kElse[] = "or leave out -g and --scope";
+  const int code = file.no_room_code();
   rlimit size{};
-  if (sizeof(void*) >= 8 && file.mapping().size() < kLargestBytes)
-    return fail(ENOMEM,
-                "no room for call paths: ulimit -v is below %llu; raise it, or leave out -g and --scope",
-                static_cast<unsigned long long>(kLeastFreeSpace >> 10));
-  if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur < kLargestBytes)
-    return fail(EFBIG,
-                "no room for call paths: ulimit -f allows %llu KiB; raise it, or leave out -g and --scope",
-                static_cast<unsigned long long>(size.rlim_cur >> 10));
-  return fail(ENOSPC, "no room for call paths; free some space, or leave out -g or --scope");
+  if (code == ENOMEM && sizeof(void*) >= 8)
+    return fail(ENOMEM, "no room for call paths: ulimit -v is below %llu; raise it, %s",
+                static_cast<unsigned long long>(kLeastFreeSpace >> 10), kElse);
+  if (code == EFBIG && getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur < kLargestBytes)
+    return fail(EFBIG, "no room for call paths: ulimit -f allows %llu KiB; raise it, %s",
+                static_cast<unsigned long long>(size.rlim_cur >> 10), kElse);
+  return fail(code != 0 ? code : ENOSPC, "no room for call paths; free some space, %s", kElse);
 }
 
 uint32_t take_scope(const ProfileFile& file, ScopeKind kind, std::string_view text) noexcept {

@@ -25,8 +25,8 @@ inline uint32_t path_directory_units(uint32_t slots_log2) noexcept {
   return static_cast<uint32_t>((uint64_t{sizeof(uint32_t)} << slots_log2) / kUnitBytes);
 }
 
-/// Makes both trees, empty, and the file one with call paths. Errors: ENOSPC (no room for their directories,
-/// as make_room()). Recorder only.
+/// Makes both trees, empty, and the file one with call paths. Errors: no room for their directories, with
+/// the code of no_room_code(). Recorder only.
 Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcept;
 
 /// Gives a tree that has a node per slot of its directories a larger one. Where the file has no room for it

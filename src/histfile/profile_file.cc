@@ -197,6 +197,12 @@ bool ProfileFile::can_spare(uint64_t units) const noexcept {
   return end <= std::min(__atomic_load_n(&view.head->limit, __ATOMIC_RELAXED), view.mapped);
 }
 
+bool ProfileFile::have_no_room(int code) noexcept {
+  no_room_code_ = code;
+  out_of_room_ = true;
+  return false;
+}
+
 bool ProfileFile::make_room(uint64_t units) noexcept {
   if (!is_own()) return false;
   PoolHead& head = header().pool;
@@ -206,12 +212,14 @@ bool ProfileFile::make_room(uint64_t units) noexcept {
   if (deferred_ != 0) wanted += kRoomForPrograms;
   while (allocated_ < wanted) {
     uint64_t bytes = kHeaderBytes + uint64_t{allocated_} * kUnitBytes;
-    out_of_room_ = out_of_room_ || !check_whole();
-    if (out_of_room_ || bytes + kGrowthBytes > map_.size()) return false;
-    if (!allocate(own_.fd(), bytes, kGrowthBytes, "")) {
-      out_of_room_ = true;
+    if (out_of_room_) return false;
+    if (auto whole = check_whole(); !whole) return have_no_room(whole.error().code);
+    if (bytes + kGrowthBytes > map_.size()) {
+      no_room_code_ = map_.size() < kLargestBytes ? ENOMEM : EFBIG;
       return false;
     }
+    if (auto room = allocate(own_.fd(), bytes, kGrowthBytes, ""); !room)
+      return have_no_room(room.error().code);
     __atomic_fetch_add(&allocated_, static_cast<uint32_t>(kGrowthBytes / kUnitBytes), __ATOMIC_RELAXED);
     __atomic_store_n(&head.limit, allocated_, __ATOMIC_RELEASE);
   }

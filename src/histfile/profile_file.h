@@ -80,6 +80,10 @@ class ProfileFile {
   /// RLIMIT_FSIZE or kLargestBytes forbids: the recording goes on, ticks without room are booked as full.
   bool make_room(uint64_t units) noexcept;
 
+  /// Why make_room() failed last: ENOMEM (not as much is mapped: RLIMIT_AS), EFBIG (RLIMIT_FSIZE, or the file
+  /// is full), ENOSPC, EDQUOT, EIO (see close()), or another of posix_fallocate(3). 0: it has not.
+  [[nodiscard]] int no_room_code() const noexcept { return no_room_code_; }
+
   /// Recorder only: everything up to now is in the file.
   void beat() noexcept;
 
@@ -91,6 +95,7 @@ class ProfileFile {
  private:
   static Result<ProfileFile> join_at(const char* path, const char* id);
   [[nodiscard]] Result<void> check_whole() const noexcept;
+  bool have_no_room(int code) noexcept;
 
   MappedFile map_;
   NewFile own_;  ///< the recorder's, locked; none after join()
@@ -98,6 +103,7 @@ class ProfileFile {
   uint32_t allocated_ = 0;  ///< recorder only: units of the pool with disk space
   uint32_t deferred_ = 0;   ///< unit of the DeferredRing, checked; 0: none
   bool out_of_room_ = false;
+  int no_room_code_ = 0;
 };
 
 }  // namespace pctally

@@ -16,8 +16,8 @@ class SelfPaths {
   /// libraries without _dl_find_object.
   static bool work_here() noexcept;
 
-  /// Makes the trees, one scope in them, and puts the fault guard in front. Errors: ENOSPC (no room in the
-  /// file), ENOMEM, those of the guard. REQUIRES: the file has the room; work_here(). Once.
+  /// Makes the trees, one scope in them, and puts the fault guard in front. Errors: no room in the file
+  /// (no_room_code()), ENOMEM, those of the guard. REQUIRES: the file has the room; work_here(). Once.
   Result<void> start(ProfileFile* file, uint64_t path_bytes) noexcept;
 
   /// For the tables of this process; null before start(). Outlives this only in the child of a fork, which

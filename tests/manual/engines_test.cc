@@ -59,7 +59,7 @@ constexpr uint64_t kTru64PeriodNs = 976'562;
 
 /// Ticks of `cpu_ns` of CPU time. A kept tick is a draw (clock/perf_trap.h): of 200 the standard
 /// deviation is below 5 %. What the kernel and the machine's host took of that time has none: a third of
-/// it, on a busy machine, and all of it that was held in turns.
+/// it, on a busy machine, and what Turns saw a host hold the CPU for.
 bool are_ticks_of(double ticks, uint64_t cpu_ns, uint64_t period_ns) {
   const auto period = static_cast<double>(period_ns), held = static_cast<double>(t_held_ns) / period;
   const double expected = static_cast<double>(cpu_ns) / period;

@@ -910,8 +910,9 @@ class InTheProgram(EveryEngine):
                 self.check_identities(data, done.path)
                 samples[case] = data["samples"] / data["ticks"]
                 sampled_s[case] = p.sampled_at_most(data)
-        if machine.judges("how much more rarely"):  # beside others plain stacks are sampled rarely, too
+        if self.ENGINE == "trap" or machine.judges("how much of it"):  # beside others timer has too few ticks
             self.assertGreater(min(sampled_s.values()), 0.7 * 0.6, sampled_s)
+        if machine.judges("how much more rarely"):  # beside others plain stacks are sampled rarely, too
             self.assertLess(samples["very_deep"], 0.4 * samples["plain"])
         self.assertIn("deep-stacks", [warning["id"] for warning in data["warnings"]])
 

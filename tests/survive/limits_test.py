@@ -93,7 +93,7 @@ class Limits(unittest.TestCase):
     def test_many_short_processes(self):
         """The full figure is 60 s at 400 per second: PCTALLY_RUNS=60."""
         seconds = p.scale(3)
-        # At least as many as are asked for below, however long a start takes.
+        # At least as many as have rows asked for below, however long a start takes on this machine.
         script = f"import os, time\nend = time.monotonic() + {seconds}\nn = 0\nstart = time.monotonic()\n" \
                  f"while time.monotonic() < end or n <= {20 * seconds}:\n" \
                  "    pid = os.posix_spawn('/bin/true', ['true'], {})\n    os.waitpid(pid, 0)\n    n += 1\n" \

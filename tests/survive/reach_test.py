@@ -128,12 +128,16 @@ class Children(unittest.TestCase):
     def test_exec_chain_survives_and_is_counted(self):
         chain = "env nice " * 40
         for engine in p.engines():
+            system = resource.getrusage(resource.RUSAGE_CHILDREN).ru_stime
             with p.Machine() as machine:
                 done = p.record(["sh", "-c", f"exec {chain} {p.program('spinner')} 1 0.3"], "-e", engine)
+            system = resource.getrusage(resource.RUSAGE_CHILDREN).ru_stime - system
             self.assertEqual(done.returncode, 0, done.stderr)
             data = done.report()
-            if engine in ("bpf", "ring") or machine.judges(f"{engine}, a chain of programs"):
-                self.assertGreater(p.seconds_at_most(data, "spin_here"), 0.8 * 0.3, engine)
+            # Beside others timer has too few ticks; trap does not see the kernel.
+            unseen = min(system, 0.1) if engine == "trap" else 0
+            if engine != "timer" or machine.judges("timer, a chain of programs"):
+                self.assertGreater(p.seconds_at_most(data, "spin_here") + unseen, 0.8 * 0.3, engine)
             self.assertFalse([row for row in data["processes"] if row["note"] or not row["engine"]], engine)
 
     def test_children_of_every_kind_are_counted(self):

@@ -45,7 +45,8 @@ inline bool find_entry_code(uint64_t entry, uint64_t address, CfiFunction* found
 /// cannot be understood is CfaKind::kUnsupported, and ends behind `address`. Any thread, any signal handler.
 bool find_cfi(const CfiSections& sections, uint64_t address, CfiFunction* found) noexcept;
 
-/// True if no entry covers `address`, between two that can be understood: where that code starts and ends.
+/// True if no entry covers `address`, behind one that can be understood: where that code starts, and ends at
+/// the next one.
 bool find_gap(const CfiSections& sections, uint64_t address, uint64_t* start, uint64_t* end) noexcept;
 
 }  // namespace pctally

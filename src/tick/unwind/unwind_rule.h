@@ -64,7 +64,7 @@ enum class CfaKind : uint8_t {
   kBase,         ///< rbx + far offset: the dynamic linker's lazy binding on x86-64
   kScratch,      ///< r10 + far offset, in the innermost frame alone: GCC realigns the stack of main so
   kLink,         ///< stack pointer + far offset; the return address is in rdi, in the innermost frame alone:
-                 ///< the child of vfork overwrites the stack of its parent, which so keeps it there
+                 ///< vfork keeps it there, since the child overwrites its parent's stack
   kCalled,       ///< stack pointer + 8, in the innermost frame alone, and only if a direct call of the
                  ///< function lies before the return address (clone_return.h)
 };
