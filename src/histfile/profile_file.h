@@ -80,8 +80,9 @@ class ProfileFile {
   /// RLIMIT_FSIZE or kLargestBytes forbids: the recording goes on, ticks without room are booked as full.
   bool make_room(uint64_t units) noexcept;
 
-  /// Why make_room() failed last: ENOMEM (not as much is mapped: RLIMIT_AS), EFBIG (RLIMIT_FSIZE, or the file
-  /// is full), ENOSPC, EDQUOT, EIO (see close()), or another of posix_fallocate(3). 0: it has not.
+  /// Why make_room() failed last: ENOMEM (not as much is mapped: RLIMIT_AS), EFBIG (RLIMIT_FSIZE), ENOSPC
+  /// (also of a file that has kLargestBytes), EDQUOT, EIO (see close()), or another of posix_fallocate(3). 0:
+  /// it has not.
   [[nodiscard]] int no_room_code() const noexcept { return no_room_code_; }
 
   /// Recorder only: everything up to now is in the file.
