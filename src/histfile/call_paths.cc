@@ -18,7 +18,7 @@ std::unexpected<Error> no_room(const ProfileFile& file) noexcept {
   constexpr char kElse[] = "or leave out -g and --scope";
   const int code = file.no_room_code();
   rlimit size{};
-  if (code == ENOMEM && sizeof(void*) >= 8)
+  if (code == ENOMEM)
     return fail(ENOMEM, "no room for call paths: ulimit -v is below %llu; raise it, %s",
                 static_cast<unsigned long long>(kLeastFreeSpace >> 10), kElse);
   if (code == EFBIG && getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur < kLargestBytes)

@@ -215,7 +215,7 @@ bool ProfileFile::make_room(uint64_t units) noexcept {
     if (out_of_room_) return false;
     if (auto whole = check_whole(); !whole) return have_no_room(whole.error().code);
     if (bytes + kGrowthBytes > map_.size()) {
-      no_room_code_ = map_.size() < kLargestBytes ? ENOMEM : ENOSPC;
+      no_room_code_ = sizeof(void*) >= 8 && map_.size() < kLargestBytes ? ENOMEM : ENOSPC;
       return false;
     }
     if (auto room = allocate(own_.fd(), bytes, kGrowthBytes, ""); !room)

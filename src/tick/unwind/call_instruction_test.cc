@@ -41,6 +41,7 @@ TEST(CallInstruction, NothingElse) {
 
 #else
 
+#if defined(__x86_64__)
 TEST(CallInstruction, ADirectCallLeadsToOneFunction) {
   const unsigned char call[kLongestCall] = {0x90, 0x90, 0x90, 0xe8, 0xf0, 0xff, 0xff, 0xff};
   EXPECT_TRUE(ends_in_call_of(call, 0x1010, 0x1000));
@@ -48,6 +49,7 @@ TEST(CallInstruction, ADirectCallLeadsToOneFunction) {
   const unsigned char jump[kLongestCall] = {0x90, 0x90, 0x90, 0xe9, 0xf0, 0xff, 0xff, 0xff};
   EXPECT_FALSE(ends_in_call_of(jump, 0x1010, 0x1000));
 }
+#endif
 
 TEST(CallInstruction, EveryFormOfANearCall) {
   EXPECT_TRUE(is_call({0xe8, 1, 2, 3, 4})) << "call rel32";
