@@ -32,7 +32,7 @@ struct {
  * some six. */
 struct known_rule {
   __u64 address;
-  __u32 process, version; /* whose, and of which list of its ranges */
+  __u32 process, version; /* the process, and which list of its ranges was valid */
   __u64 kinds, saved;     /* as in struct walk */
 };
 

@@ -10,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
 #include <thread>
 #include <vector>
 
+#include "base/cpu_time_for_test.h"
 #include "base/next_call.h"
 #include "base/time_ns.h"
 #include "clock/tick_clock.h"
@@ -25,23 +25,8 @@
 namespace pctally {
 namespace {
 
-/// Works for `ns` of the thread's CPU time, nearly all of it in user mode: the trap sees nothing else. A host
-/// may hold the CPU and not say so: that is CPU time to the kernel, and brings no ticks. So it comes on top,
-/// up to 2 s, and is returned.
-uint64_t burn(uint64_t ns) {
-  constexpr uint64_t kHeldNs = 5'000'000;  // the work takes less than a tenth of it
-  constexpr uint64_t kMostHeldNs = 2'000'000'000;
-  uint64_t now = thread_cpu_ns(), held = 0;
-  const uint64_t begun = now;
-  volatile uint64_t work = 0;
-  while (now - begun < ns + std::min(held, kMostHeldNs)) {
-    for (int i = 0; i < 100000; ++i) work = work + 1;
-    const uint64_t next = thread_cpu_ns();
-    if (next - now > kHeldNs) held += next - now;
-    now = next;
-  }
-  return held;
-}
+/// Works for `ns` of the thread's CPU time, nearly all of it in user mode: the trap sees nothing else.
+uint64_t burn_thread(uint64_t ns) { return burn(thread_cpu_ns, 500000, ns); }
 
 /// Every pc into one counter.
 class Trap : public testing::Test {
@@ -90,7 +75,7 @@ void expect_ticks(double ticks, double periods, double held, double spread) {
 // bound of 50 is 6 of them.
 TEST_F(Trap, OneTickPerPeriodAndNoWeights) {
   start();
-  burn(500'000'000);
+  burn_thread(500'000'000);
   expect_ticks(count(), 500, 0, 50);
   EXPECT_EQ(ledger_.samples, ledger_.weight_squares);
 }
@@ -98,7 +83,7 @@ TEST_F(Trap, OneTickPerPeriodAndNoWeights) {
 TEST_F(Trap, AsGivenIsAsGiven) {
   const uint64_t begun = thread_cpu_ns();
   start(1000000, Pace::kAsGiven);
-  const uint64_t held = burn(500'000'000);
+  const uint64_t held = burn_thread(500'000'000);
   const double ticks = count();
   expect_ticks(ticks, static_cast<double>(thread_cpu_ns() - begun) / 1e6, static_cast<double>(held) / 1e6,
                25);  // a virtual machine's timer may come twice
@@ -115,7 +100,7 @@ uint64_t thread_user_ns() {
 TEST_F(Trap, FiftyMicroseconds) {
   const uint64_t begun = thread_cpu_ns(), user_begun = thread_user_ns();
   start(50000);
-  burn(200'000'000);
+  burn_thread(200'000'000);
   const double ticks = count();
   const auto periods = static_cast<double>(thread_cpu_ns() - begun) / 50000;
   const auto in_user_mode = static_cast<double>(thread_user_ns() - user_begun) / 50000;
@@ -130,7 +115,7 @@ TEST_F(Trap, ThreadsOlderThanTheStartAndYoungerOnes) {
   std::atomic<bool> go = false;
   auto work = [&] {
     while (!go) std::this_thread::yield();
-    burn(200'000'000);
+    burn_thread(200'000'000);
   };
   std::thread older(work), second(work);
   start();
@@ -144,12 +129,12 @@ TEST_F(Trap, ThreadsOlderThanTheStartAndYoungerOnes) {
 
 TEST_F(Trap, NoTickAfterStopAndAgainAfterAStart) {
   start();
-  burn(50'000'000);
+  burn_thread(50'000'000);
   trap_.stop();
   withdraw(&tables_);
   double before = count();
   EXPECT_GT(before, 20);
-  burn(50'000'000);
+  burn_thread(50'000'000);
   EXPECT_EQ(count(), before);
 }
 
@@ -188,11 +173,11 @@ TEST_F(Trap, AThreadThatBlocksSigtrapLives) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   double open = count();
-  burn(50'000'000);
+  burn_thread(50'000'000);
   EXPECT_EQ(count(), open);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(ledger_.lost, 1u);
-  burn(50'000'000);
+  burn_thread(50'000'000);
   EXPECT_GT(count(), open + 20);
 }
 
@@ -227,7 +212,7 @@ TEST_F(Trap, TicksThatWaitForOurOwnHandlerAreCounted) {
   struct sigaction counting = g_traps_handler;
   counting.sa_sigaction = count_and_pass_on;
   ASSERT_EQ(next_sigaction(SIGTRAP, &counting, nullptr), 0);
-  burn(200'000'000);
+  burn_thread(200'000'000);
   second.stop();
   trap_.stop();
   next_sigaction(SIGTRAP, &g_traps_handler, nullptr);
@@ -272,7 +257,7 @@ TEST_F(Trap, ABreakpointIsStillTheProgramsOwn) {
 #else
     raise(SIGTRAP);
 #endif
-    burn(20'000'000);
+    burn_thread(20'000'000);
     _exit(g_seen == 2 ? 0 : 2);
   });
   EXPECT_EQ(status, 0);
@@ -316,7 +301,7 @@ TEST_F(Trap, ExecIsSafeAtAnyMoment) {
     int status = status_of([&] {
       PerfTrap trap;
       if (!trap.start(&tables_, 20000, Pace::kRandomised)) _exit(1);
-      burn(1'000'000 + static_cast<uint64_t>(i) * 7000);
+      burn_thread(1'000'000 + static_cast<uint64_t>(i) * 7000);
       execl("/bin/true", "true", nullptr);
     });
     ASSERT_EQ(status, 0);
@@ -331,7 +316,7 @@ TEST_F(Trap, AChildThatBlocksSigtrapGetsTheTimer) {
   int open_child = status_of([&] {
     if (!clock.restart() || clock.kind() != ClockKind::kTrap) _exit(1);
     double before = count();
-    burn(50'000'000);
+    burn_thread(50'000'000);
     _exit(count() - before > 20 ? 0 : 2);
   });
   EXPECT_EQ(open_child, 0);
@@ -342,7 +327,7 @@ TEST_F(Trap, AChildThatBlocksSigtrapGetsTheTimer) {
   next_sigmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(blocked_child, 0);
   double parents = count();
-  burn(50'000'000);
+  burn_thread(50'000'000);
   EXPECT_GT(count(), parents + 20) << "the parent's clock goes on";
   clock.stop();
 }

@@ -55,9 +55,8 @@ class LineRows {
   uint32_t row_of(uint32_t executable, std::vector<Frame> frames, const NamedRange& range, uint64_t ticks) {
     name_by_symbol(range, &frames);
     const size_t chosen = chosen_frame(executable, frames);
-    InlinedLines inside =
+    InlinedLines chain =
         options_.inlines || (own_ && ticks != 0) ? inside_of(frames, chosen) : InlinedLines();
-    InlinedLines beside = options_.inlines ? InlinedLines() : std::exchange(inside, {});
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
     const uint32_t start_line = frame.start_line;
     const bool by_symbol = frames.empty() && !own_ && !names_.known_by_name(executable);
@@ -68,14 +67,14 @@ class LineRows {
     }
     const auto [entry, fresh] = numbers_.try_emplace(
         Key(names_.shown(executable), std::move(frame.function), row_path(frame.file), frame.line,
-            std::move(inside), by_symbol ? Place(executable, range.start) : Place()),
+            options_.inlines ? chain : InlinedLines(), by_symbol ? Place(executable, range.start) : Place()),
         static_cast<uint32_t>(rows.size()));
     if (fresh) add_row(entry->first, start_line);
     Row& row = rows[entry->second];
     row.linkage = std::move(frame.linkage);
     if (by_symbol) row.address = range.object_address();
     row.ticks += ticks;
-    if (!beside.empty() && ticks != 0) chains_[{entry->second, std::move(beside)}] += ticks;
+    if (!options_.inlines && !chain.empty()) chains_[{entry->second, std::move(chain)}] += ticks;
     if (row.start_line != start_line) row.start_line = 0;  // code of several compilations: they disagree
     return entry->second;
   }

@@ -58,11 +58,8 @@ Result<void> take_name(const char* bound, const char* path) noexcept {
 }
 
 /// The mode is the socket's before it has a name, and it listens before it has the name that others look for:
-/// nobody can come in between, and who finds the name can connect.
-Result<UniqueFd> listen_in(const char* folder, const char* path) noexcept {
-  Path own;
-  if (snprintf(own, sizeof own, "%s/.%d", folder, getpid()) >= static_cast<int>(sizeof own))
-    return fail(ENAMETOOLONG, "%s: the name is too long for a socket", path);
+/// nobody can come in between, and who finds the name can connect. `own`: its name until then.
+Result<UniqueFd> listen_in(const char* own, const char* path) noexcept {
   auto socket = new_socket();
   if (!socket) return socket;
   if (fchmod(socket->get(), 0600) != 0) return failed("fchmod", path);
@@ -93,12 +90,14 @@ bool directory(unsigned number, Path& path) noexcept {
 }
 
 Result<UniqueFd> listen_in_directory(unsigned number, const char* name, Path& path) noexcept {
-  Path folder;
+  Path folder, own;
+  char own_name[16];
+  snprintf(own_name, sizeof own_name, ".%d", getpid());
   path[0] = '\0';
-  if (!directory(number, folder) || !in_directory(number, name, path))
+  if (!directory(number, folder) || !in_directory(number, own_name, own) || !in_directory(number, name, path))
     return fail(ENAMETOOLONG, "no directory for sockets: XDG_RUNTIME_DIR is too long");
   auto made = make_private(folder);
-  auto result = made ? listen_in(folder, path) : std::unexpected(made.error());
+  auto result = made ? listen_in(own, path) : std::unexpected(made.error());
   if (!result) path[0] = '\0';
   return result;
 }
