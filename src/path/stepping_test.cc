@@ -214,7 +214,7 @@ void start_others(int) {
   pthread_t thread;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, nullptr);  // a signal is no step
-  const pid_t child = vfork();
+  const pid_t child = vfork();            // NOLINT(bugprone-unsafe-functions): it is what is stepped through
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
   if (pthread_create(

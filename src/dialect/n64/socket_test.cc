@@ -13,7 +13,7 @@
 namespace pctally::n64 {
 namespace {
 
-class n64_socket : public testing::Test {
+class N64Socket : public testing::Test {
  protected:
   void SetUp() override {
     char made[] = "/tmp/pctally-n64-socket-XXXXXX";
@@ -44,7 +44,7 @@ std::vector<std::string> names_made(int watch) {
   return names;
 }
 
-TEST_F(n64_socket, has_the_name_that_others_look_for_once_it_listens) {
+TEST_F(N64Socket, HasTheNameThatOthersLookForOnceItListens) {
   UniqueFd watch(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   ASSERT_GE(inotify_add_watch(watch.get(), (root_ + "/pctally").c_str(), IN_CREATE), 0);
   auto listens = listen_at("n64.5", path_);
@@ -58,7 +58,7 @@ TEST_F(n64_socket, has_the_name_that_others_look_for_once_it_listens) {
   EXPECT_EQ(status.st_nlink, 1u);  // its first name is gone
 }
 
-TEST_F(n64_socket, replaces_one_that_nobody_listens_to_and_no_other) {
+TEST_F(N64Socket, ReplacesOneThatNobodyListensToAndNoOther) {
   auto first = listen_at("n64.5", path_);
   ASSERT_TRUE(first) << first.error().text;
   auto second = listen_at("n64.5", path_);
