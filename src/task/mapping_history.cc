@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "histfile/profile_file.h"
+#include "base/time_ns.h"
 
 namespace pctally {
 namespace {
@@ -33,8 +33,8 @@ bool MappingHistory::take(const ExecutableMapping& mapping) {
 }
 
 bool MappingHistory::read(pid_t pid) {
-  const uint64_t now_ns = monotonic_ns();
-  if (now_ns < next_ns_) return false;
+  if (monotonic_ns() < next_ns_) return false;
+  const uint64_t used_ns = thread_cpu_ns();
   ++readings_;
   if (ranges_.size() > kMostRanges) ranges_.clear();
   bool changed = waits_for_reading();
@@ -51,8 +51,7 @@ bool MappingHistory::read(pid_t pid) {
   });
   unloaded_.clear();
   for (const auto& [start, range] : ranges_) changed = changed || range.seen + 1 == readings_;
-  const uint64_t end_ns = monotonic_ns();
-  next_ns_ = end_ns + pause_ * (end_ns - now_ns);
+  next_ns_ = monotonic_ns() + pause_ * (thread_cpu_ns() - used_ns);
   return changed;
 }
 

@@ -15,7 +15,7 @@ namespace pctally {
 /// A value per process. Not thread-safe.
 class MappingHistory {
  public:
-  /// A reading is followed by `pause` times as long without one.
+  /// A reading is followed by `pause` times its CPU time without one. What it waited for a CPU does not count.
   explicit MappingHistory(uint64_t pause = 25) : pause_(pause) {}
 
   /// A library that lay in [start, end) was unloaded: until the next reading another file may be there.

@@ -2,10 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <string>
+
+#include "base/time_ns.h"
 
 namespace pctally {
 namespace {
@@ -111,6 +115,37 @@ TEST_F(MappingHistoryTest, IsNotReadMoreOftenThanItIsWorth) {
   load(1);
   EXPECT_FALSE(read());
   EXPECT_FALSE(doubtful());
+}
+
+/// Recorders wait for a CPU beside busy programs: that makes a reading long, not dear. Here a signal's
+/// handler sleeps in the middle of one, of 20,000 mappings.
+TEST_F(MappingHistoryTest, WhatAReadingWaitedForIsNotWhatItCost) {
+  constexpr size_t kMappings = 20000;
+  constexpr uint64_t kWaitNs = 500000000;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* many = mmap(nullptr, kMappings * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(many, MAP_FAILED);
+  for (size_t i = 0; i < kMappings; i += 2)
+    ASSERT_EQ(mprotect(static_cast<char*>(many) + i * page, page, PROT_READ), 0);
+  history_ = MappingHistory(25);
+  load(0);
+  struct sigaction wait {
+  }, before{};
+  wait.sa_handler = [](int) { sleep_ns(kWaitNs); };
+  wait.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &wait, &before);
+  const itimerval soon{{}, {0, 500}};
+  const uint64_t began = monotonic_ns();
+  setitimer(ITIMER_REAL, &soon, nullptr);
+  EXPECT_FALSE(read());
+  const uint64_t read_at = monotonic_ns();
+  ASSERT_GT(read_at - began, kWaitNs) << "nothing held the reading up";
+  sigaction(SIGALRM, &before, nullptr);
+  load(1);
+  while (!read()) {
+  }
+  EXPECT_LT(monotonic_ns() - read_at, 25 * kWaitNs);
+  munmap(many, kMappings * page);
 }
 
 }  // namespace
