@@ -1,7 +1,5 @@
 // The calls of the monitors: arguments that are wrong, buffers that go away, several at once, and fork.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -382,108 +380,6 @@ TEST_F(MonitorCalls, monstartup_of_more_than_half_the_address_space_is_enomem) {
     EXPECT_EQ(error_of([&] { pctally_tru64_monstartup(from, to); }), ENOMEM) << high;
     EXPECT_EQ(error_of([&] { (void)pctally_aix_monstartup(low, high); }), ENOMEM) << high;
   }
-}
-
-TEST_F(MonitorCalls, the_end_without_a_monitor_writes_nothing) {
-  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
-  pctally_hpux_smonitor(nullptr, 0, nullptr, 0, 0, 0);
-  pctally_bsd_mcleanup();
-  pctally_glibc_mcleanup();
-  EXPECT_FALSE(exists("mon.out") || exists("gmon.out"));
-}
-
-/// Starts, starts again where no timer can be made, and ends; 0 if that is EAGAIN and leaves no file.
-template <class Begin, class End>
-int again_without_a_timer(Begin begin, End end) {
-  errno = 0;
-  begin();
-  if (errno != 0) return 2;
-  const rlimit none = {0, 0};
-  setrlimit(RLIMIT_SIGPENDING, &none);
-  begin();
-  if (errno != EAGAIN) return 3;
-  end();
-  return access("mon.out", F_OK) == 0 || access("gmon.out", F_OK) == 0 ? 4 : 0;
-}
-
-// "With errno EAGAIN or ENOMEM nothing is on any more."
-TEST_F(MonitorCalls, after_a_start_without_a_timer_the_end_writes_nothing) {
-  setenv("PCTALLY_ENGINE", "timer", 1);
-  static unsigned short words[100];
-  static unsigned counts[32];
-  char* low = reinterpret_cast<char*>(kText);
-  static pctally_aix_prof aix[2] = {{low, low + 64, words, 32, UINT32_MAX}};
-  static pctally_tru64_monitor_args tru64 = {low, low + 64, counts, 32};
-  static pctally_hpux_text_region hpux = {kText, kText + 64, nullptr};
-  auto in_child = [](auto begin, auto end) {
-    const pid_t child = fork();
-    if (child == 0) _exit(again_without_a_timer(begin, end));
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WEXITSTATUS(status);
-  };
-  EXPECT_EQ(in_child([] { pctally_svr4_monitor(place(0), place(64), words, 100, 0); },
-                     [] { pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0); }),
-            0);
-  EXPECT_EQ(in_child([] { pctally_hpux_smonitor(&hpux, 1, counts, sizeof counts, 0, PCTALLY_HPUX_UINT); },
-                     [] { pctally_hpux_smonitor(nullptr, 0, nullptr, 0, 0, 0); }),
-            0);
-  EXPECT_EQ(in_child([] { pctally_tru64_monitor(-1, 0, &tru64, 1, 0); },
-                     [] { pctally_tru64_monitor(0, 0, nullptr, 0, 0); }),
-            0);
-  EXPECT_EQ(in_child([] { (void)pctally_aix_monitor(1, 0, aix, -1, 0); },
-                     [] { (void)pctally_aix_monitor(0, 0, nullptr, 0, 0); }),
-            0);
-}
-
-TEST_F(MonitorCalls, the_second_end_writes_nothing) {
-  static unsigned short buffer[100];
-  pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
-  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
-  ASSERT_EQ(unlink("mon.out"), 0);
-  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
-  EXPECT_FALSE(exists("mon.out"));
-}
-
-TEST_F(MonitorCalls, a_buffer_that_is_gone_is_one_line_and_no_file) {
-  Fenced buffer(4096);
-  pctally_svr4_monitor(place(0), place(64), buffer.as<unsigned short>(), 2048, 0);
-  buffer.unmap();
-  tick_at(kText);
-  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
-  EXPECT_FALSE(exists("mon.out"));
-  EXPECT_EQ(stderr_text(),
-            "pctally: no profile written: the counters are gone; end monitor before the buffer goes\n");
-}
-
-TEST_F(MonitorCalls, a_line_that_finds_no_room_in_the_file_of_errors_is_no_death) {
-  const pid_t child = fork();
-  if (child == 0) {
-    static unsigned short buffer[100];
-    const int errors = open("errors", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    const rlimit limit = {10, 10};
-    if (write(errors, "0123456789", 10) != 10 || dup2(errors, STDERR_FILENO) < 0) _exit(2);
-    setrlimit(RLIMIT_FSIZE, &limit);
-    setenv("PROFDIR", "/nowhere", 1);
-    pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
-    pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
-    _exit(0);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);  // a signal, SIGXFSZ, is in its lower bits
-  EXPECT_EQ(bytes_of("errors"), "0123456789");
-}
-
-TEST_F(MonitorCalls, a_name_with_control_bytes_steers_no_terminal) {
-  static unsigned short buffer[100];
-  setenv("PROFDIR", "/no\033[2J\nwhere", 1);
-  pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
-  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
-  std::string line = stderr_text();
-  EXPECT_EQ(line.find('\033'), std::string::npos);
-  EXPECT_EQ(line.find('\n'), line.size() - 1);
-  setenv("PROFDIR", std::string(5000, 'x').c_str(), 1);
 }
 
 TEST_F(MonitorCalls, all_at_once_while_others_tick_and_fork) {

@@ -138,7 +138,7 @@ class Threads(unittest.TestCase):
         data = p.report(path)
         p.assert_ledger(self, data)
         unseen = sum(part["seconds"] for part in data.get("unsampled_parts", []) if part["reason"].startswith("an unseen start"))
-        self.assertLess(unseen, 0.1)  # what it used before that
+        self.assertLess(unseen, 0.1 + machine.stolen)  # what it used before that
         if machine.judges("a library brought late"):
             self.assertGreater(p.share_at_most(data, "spin_unseen"), 0.5)
 
