@@ -127,7 +127,7 @@ Result<ProfileFile> ProfileFile::create(const Settings& settings) {
   file.map_ = static_cast<MappedFile&&>(*map);
   fill_header(file.header(), settings);
   file.allocated_ = file.header().pool.limit;
-  if (settings.deferred) file.header().deferred = file.deferred_ = take_deferred_ring(file.pool());
+  if (settings.deferred) (void)file.expect_programs();
   return file;
 }
 
@@ -224,6 +224,13 @@ bool ProfileFile::make_room(uint64_t units) noexcept {
     __atomic_store_n(&head.limit, allocated_, __ATOMIC_RELEASE);
   }
   return true;
+}
+
+bool ProfileFile::expect_programs() noexcept {
+  if (deferred_ != 0) return true;
+  (void)make_room(kRingUnits);  // where it fails there may be room all the same
+  header().deferred = deferred_ = take_deferred_ring(pool());
+  return deferred_ != 0;
 }
 
 void ProfileFile::beat() noexcept { store_relaxed(&header().heartbeat_ns, monotonic_ns()); }

@@ -33,7 +33,7 @@ class ProfileFile {
     uint64_t period_ns = 0;
     uint64_t clock_tick_ns = 0;
     bool kernel_observed = false;
-    bool deferred = false;  ///< processes will put ticks aside: make room for them
+    bool deferred = false;  ///< see expect_programs()
     uint64_t bytes = kInitialBytes;
   };
 
@@ -79,6 +79,10 @@ class ProfileFile {
   /// Recorder only: allocates disk space so that at least `units` more can be taken. False when the disk,
   /// RLIMIT_FSIZE or kLargestBytes forbids: the recording goes on, ticks without room are booked as full.
   bool make_room(uint64_t units) noexcept;
+
+  /// Recorder only: processes will put ticks aside. Takes their ring; from now on make_room() leaves room for a
+  /// program that begins. False if there is none for the ring.
+  bool expect_programs() noexcept;
 
   /// Why make_room() failed last: ENOMEM (not as much is mapped: RLIMIT_AS), EFBIG (RLIMIT_FSIZE), ENOSPC
   /// (also of a file that has kLargestBytes), EDQUOT, EIO (see close()), or another of posix_fallocate(3). 0:

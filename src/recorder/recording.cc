@@ -202,8 +202,6 @@ Result<ProfileFile> Recording::create_file() const {
   file.event = settings_.event.is_cpu_time() ? "" : settings_.event.name;
   file.period_asked_ns = options_.period;
   file.period_ns = settings_.period;
-  file.deferred = std::any_of(candidates_.begin(), candidates_.end(),
-                              [](const EngineProbe& probe) { return probe.enters_program; });
   auto created = ProfileFile::create(file);
   PathLimits limits;
   if (options_.path_bytes != 0) limits = {options_.path_bytes, options_.path_bytes};

@@ -13,7 +13,8 @@
 
 namespace pctally {
 
-inline constexpr char kBpfBlindness[] = "ticks that fall into another BPF program";
+inline constexpr char kBpfBlindness[] =
+    "ticks that fall into another BPF program; CPUs that are switched on after the start";
 
 class BpfEngine : public Engine {
  public:

@@ -109,6 +109,8 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   if (kind_ != ClockKind::kTrap)
     if (auto fires = test_cpu_timer(); !fires) return explained(fires);
   file_ = file;
+  if (!file->expect_programs())
+    return fail(file->no_room_code(), "no room in the profile for ticks that programs put aside");
   if (settings_.scope)
     if (auto opened = open_paths(); !opened) return opened;
   unknown_ = UnknownCode(file);
