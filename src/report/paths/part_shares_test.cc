@@ -1,4 +1,5 @@
 #include "report/paths/part_shares.h"
+#include "base/sanitizer.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +7,8 @@
 #include <map>
 #include <numeric>
 #include <random>
+
+#include "base/sanitizer.h"
 
 namespace pctally {
 namespace {
@@ -63,7 +66,7 @@ TEST(PartShares, AddUpBothWays) {
 
 /// A file of another tool may have any number of paths and lines.
 TEST(PartShares, OfManyPathsAndPartsAddUpWithoutLookingAtEachPair) {
-  constexpr uint64_t kMany = 300'000;
+  constexpr uint64_t kMany = kSanitized ? 1000 : 300'000;
   PartShares shares(std::vector<uint64_t>(kMany, 2));
   std::vector<uint64_t> sums(kMany);
   for (uint64_t path = 0; path < kMany; ++path)
