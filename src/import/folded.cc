@@ -7,6 +7,7 @@
 #include "import/formats.h"
 #include "import/lines.h"
 #include "import/stack_sum.h"
+#include "profile/path_cut.h"
 
 namespace pctally {
 namespace {
@@ -93,6 +94,23 @@ std::vector<std::string_view> frames_of(std::string_view stack) {
   return frames;
 }
 
+/// Takes the frame of a cut out of a stack: we write it behind the program and, where it is known, the
+/// thread, which are the outermost frames of all stacks. No frame is left where none of code is behind it.
+/// kComplete: it has none.
+PathEnd take_cut(std::vector<std::string_view>* frames) {
+  constexpr size_t kMostInFront = 2;
+  for (size_t i = 0; i <= kMostInFront && i < frames->size(); ++i) {
+    const auto frame = frames->end() - 1 - static_cast<ptrdiff_t>(i);
+    const std::optional<PathEnd> cut = cut_named(*frame);
+    if (!cut) continue;
+    const bool is_innermost = frame == frames->begin();
+    frames->erase(frame);
+    if (is_innermost) frames->clear();
+    return *cut;
+  }
+  return PathEnd::kComplete;
+}
+
 }  // namespace
 
 /// Most of the first lines are stacks of several frames. Where all have one frame, the lines that follow
@@ -131,13 +149,16 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
                   lines.number());
     two_counts.add(*parsed);
     stack.clear();
-    for (const std::string_view frame : frames_of(parsed->stack))
+    std::vector<std::string_view> frames = frames_of(parsed->stack);
+    const PathEnd end = take_cut(&frames);
+    for (const std::string_view frame : frames)
       stack.push_back(sum.place(object, {{std::string(frame), "", 0}}));
     if (!sum.add_rows(stack.size() + 1)) return fail(EFBIG, "it has more than 10,000,000 frames");
     if (stack.empty())
-      sum.add_outside(parsed->count, parsed->count);
+      sum.add_outside(parsed->count, parsed->count, PathScope{},
+                      end == PathEnd::kComplete ? PathEnd::kInterrupted : end);
     else
-      sum.add(stack, parsed->count, parsed->count);
+      sum.add(stack, parsed->count, parsed->count, PathScope{}, end);
   }
   if (two_counts.found())
     return fail(EINVAL,

@@ -60,6 +60,19 @@ TEST(ImportFolded, AStackThatIsVeryDeepIsCut) {
   EXPECT_EQ(profile.paths.context.back().self, 7u);
 }
 
+/// What we have written: the frame of a cut is no function, and without frames of code behind it none ran.
+TEST(ImportFolded, KnowsTheCutsOfOurFiles) {
+  Imported read(
+      "prog;[path cut at code without unwind table];f;g 3\nprog;main;g 1\n"
+      "prog;io;[path cut at a doubtful return address];g 5\nprog;[path not read by the recorder] 7\n");
+  EXPECT_EQ(read.amounts(), (Sums{{"g", 9}}));
+  EXPECT_EQ(read.profile.ledger.outside, 7u);
+  EXPECT_EQ(read.stacks(), (Sums{{"file.name;[no-unwind-table];prog;f;g", 3},
+                                 {"file.name;prog;main;g", 1},
+                                 {"file.name;[doubtful];prog;io;g", 5},
+                                 {"file.name;[no-stack]", 7}}));
+}
+
 TEST(ImportFolded, TextThatIsNoneIsNone) {
   EXPECT_EQ(Imported("select 1").error, "none");
   EXPECT_EQ(Imported("a;b 1\nnot so\n").error, "none");
@@ -248,6 +261,23 @@ TEST(ImportPprof, KnowsTheScopesOfOurFiles) {
   EXPECT_EQ(read.profile.paths.scopes[1].kind, PathScopeKind::kThread);
 }
 
+TEST(ImportPprof, KnowsTheCutsOfOurFiles) {
+  Proto proto = two_stacks("cpu", "nanoseconds");
+  proto.function(3, "prog", 0, "[program]");
+  proto.function(4, "[path cut where the stack could not be read]");
+  proto.sample({2, 1, 4, 3}, {1, 5});
+  proto.sample({1, 4, 3}, {1, 6});
+  proto.sample({4, 3}, {1, 7});
+  Imported read(proto.done());
+  EXPECT_EQ(read.amounts(), (Sums{{"main", 16}, {"leaf", 35}})) << "a cut is no function";
+  EXPECT_EQ(read.profile.ledger.outside, 7u);
+  EXPECT_EQ(read.stacks(), (Sums{{"file.name;main;leaf", 30},
+                                 {"file.name;main", 10},
+                                 {"prog;[stack-unreadable];main;leaf", 5},
+                                 {"prog;[stack-unreadable];main", 6},
+                                 {"prog;[stack-unreadable]", 7}}));
+}
+
 /// As of --scope without -g.
 TEST(ImportPprof, KeepsScopesWithoutCallers) {
   Proto proto;
@@ -263,7 +293,8 @@ TEST(ImportPprof, KeepsScopesWithoutCallers) {
   Imported read(proto.done());
   EXPECT_TRUE(read.profile.paths.one_frame);
   EXPECT_FALSE(read.profile.paths.recorded);
-  EXPECT_EQ(read.stacks(), (Sums{{"file.name;f", 2}, {"/a.slice;f", 5}, {"/b.slice;f", 7}, {"/b.slice", 1}}));
+  EXPECT_EQ(read.stacks(),
+            (Sums{{"file.name;f", 2}, {"/a.slice;f", 5}, {"/b.slice;f", 7}, {"/b.slice;[no-stack]", 1}}));
   for (const PathTreeNode& node : read.profile.paths.context)
     EXPECT_TRUE(node.kind != PathNodeKind::kCode || node.position == read.profile.positions[0].position);
   EXPECT_EQ(read.profile.paths.scopes[1].kind, PathScopeKind::kGroup);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "import/formats.h"
+#include "profile/path_cut.h"
 
 namespace pctally {
 
@@ -48,6 +49,8 @@ struct Imported {
         const bool is_code = node->kind == PathNodeKind::kCode;
         std::string part = is_code ? name(node->executable, node->position) : "";
         if (is_code && with_objects) part = profile.executables[node->executable].path + ":" + part;
+        if (node->kind == PathNodeKind::kCut)
+          part = std::string("[") + cut_reason(static_cast<PathEnd>(node->position), false).id + "]";
         if (node->kind == PathNodeKind::kScope) part = profile.paths.scopes[node->position].name;
         text = text.empty() ? part : part + ";" + text;
         if (node->parent == PathTreeNode::kNoParent) break;

@@ -129,7 +129,8 @@ TEST(ImportPerfScript, AStackThatEndsInUnknownCodeIsCut) {
   Imported read(head + "\t87 [unknown] ([unknown])\n\n" + head + "\t2 [unknown] (/lib/y.so)\n\n" + head +
                 "\t3 main (/x)\n\n");
   EXPECT_FALSE(read.profile.paths.ends_known);
-  EXPECT_EQ(read.stacks(), (Sums{{"p;;[unknown];f", 100}, {"p;[unknown];f", 100}, {"p;main;f", 100}}));
+  EXPECT_EQ(read.stacks(),
+            (Sums{{"p;[unknown-mapping];[unknown];f", 100}, {"p;[unknown];f", 100}, {"p;main;f", 100}}));
   const PathTreeNode& cut = read.profile.paths.context[1];
   EXPECT_EQ(cut.kind, PathNodeKind::kCut);
   EXPECT_EQ(cut.position, static_cast<uint64_t>(PathEnd::kUnknownMapping));
@@ -138,7 +139,7 @@ TEST(ImportPerfScript, AStackThatEndsInUnknownCodeIsCut) {
 TEST(ImportPerfScript, ASampleWithoutAStackIsOfItsProcess) {
   Imported read(
       "p 7 1.5: 100 cpu-clock: \n\nkworker/0:2-mm 9 1.6: 100 cpu-clock: \n\t1 f (/x)\n\t2 g (/x)\n\n");
-  EXPECT_EQ(read.stacks(), (Sums{{"p", 100}, {"kworker/0:2-mm;g;f", 100}}));
+  EXPECT_EQ(read.stacks(), (Sums{{"p;[no-stack]", 100}, {"kworker/0:2-mm;g;f", 100}}));
   EXPECT_EQ(read.profile.ledger.outside, 1u);
 }
 

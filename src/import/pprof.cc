@@ -10,6 +10,7 @@
 #include "import/pprof_value.h"
 #include "import/stack_sum.h"
 #include "object/elf/demangle.h"
+#include "profile/path_cut.h"
 #include "profile/scope_marks.h"
 
 namespace pctally {
@@ -74,8 +75,8 @@ class PprofReader {
   Result<void> choose_value();
   uint64_t samples_of(uint64_t amount, const std::vector<int64_t>& values) const;
   Result<void> add_sample(protozero::pbf_reader message);
-  std::vector<ImportedPlace> stack_of(std::span<const uint64_t> locations);
   const PathScope& scope_at(uint64_t location);
+  std::optional<PathEnd> cut_at(uint64_t location) const;
   PathScope scope_of(const Location& location);
   ImportedPlace place_of(uint64_t location);
   Frame frame_of(const Line& line);
@@ -387,10 +388,13 @@ const PathScope& PprofReader::scope_at(uint64_t id) {
   return entry->second;
 }
 
-std::vector<ImportedPlace> PprofReader::stack_of(std::span<const uint64_t> locations) {
-  std::vector<ImportedPlace> stack;
-  for (const uint64_t location : locations) stack.push_back(place_of(location));
-  return stack;
+/// Why a path is cut at a location that we have written for it; none: it is code.
+std::optional<PathEnd> PprofReader::cut_at(uint64_t id) const {
+  const auto location = locations_.find(id);
+  if (location == locations_.end() || location->second.mapping != 0 || location->second.lines.size() != 1)
+    return std::nullopt;
+  const auto function = functions_.find(location->second.lines[0].function);
+  return function == functions_.end() ? std::nullopt : cut_named(view(function->second.name));
 }
 
 Result<void> PprofReader::add_sample(protozero::pbf_reader message) {
@@ -427,11 +431,14 @@ Result<void> PprofReader::add_sample(protozero::pbf_reader message) {
     sum_.keep_scopes();
     locations.pop_back();
   }
-  if (locations.empty()) {
-    sum_.add_outside(amount, samples, scope);
-    return {};
-  }
-  sum_.add(stack_of(locations), amount, samples, scope);
+  const std::optional<PathEnd> cut = locations.empty() ? std::nullopt : cut_at(locations.back());
+  if (cut) locations.pop_back();
+  std::vector<ImportedPlace> stack;
+  for (const uint64_t location : locations) stack.push_back(place_of(location));
+  if (stack.empty())
+    sum_.add_outside(amount, samples, scope, cut.value_or(PathEnd::kInterrupted));
+  else
+    sum_.add(stack, amount, samples, scope, cut.value_or(PathEnd::kComplete));
   return {};
 }
 

@@ -80,22 +80,23 @@ void StackSum::count_delivery(uint64_t amount, uint64_t count) {
 }
 
 void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count,
-                   const PathScope& scope) {
+                   const PathScope& scope, PathEnd end) {
   if (amount == 0) return;
   count_delivery(amount, count);
   if (overflow_) return;
   sum_.ledger.counted += amount;
   const ImportedPlace& leaf = stack.front();
   sum_.positions.push_back({leaf.executable, leaf.position, amount});
-  has_callers_ = has_callers_ || stack.size() > 1;
+  has_callers_ = has_callers_ || stack.size() > 1 || end != PathEnd::kComplete;
   uint32_t node = scope_of(scope);
   if (!has_callers_) flat_[{node, leaf.executable, leaf.position}] += amount;
   if (stack.size() > kMostImportedFrames) {
-    node = child(node, PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kTooDeep));
+    end = PathEnd::kTooDeep;
     stack = stack.first(kMostImportedFrames);
   } else if (is_unknown(stack.back())) {
-    node = child(node, PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kUnknownMapping));
+    end = PathEnd::kUnknownMapping;
   }
+  if (end != PathEnd::kComplete) node = child(node, PathNodeKind::kCut, 0, static_cast<uint64_t>(end));
   for (size_t i = stack.size(); i-- > 1;)
     node = child(node, PathNodeKind::kCode, stack[i].executable, stack[i].position);
   // The innermost node is the function that ran; where in it is in the positions.
@@ -105,12 +106,11 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   sum_.paths.context[node].self += amount;
 }
 
-void StackSum::add_outside(uint64_t amount, uint64_t count, const PathScope& scope) {
+void StackSum::add_outside(uint64_t amount, uint64_t count, const PathScope& scope, PathEnd end) {
   count_delivery(amount, count);
   if (overflow_) return;
   sum_.ledger.outside += amount;
-  const uint32_t cut =
-      child(scope_of(scope), PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kInterrupted));
+  const uint32_t cut = child(scope_of(scope), PathNodeKind::kCut, 0, static_cast<uint64_t>(end));
   sum_.paths.context[cut].self += amount;
 }
 

@@ -58,13 +58,16 @@ class StackSum {
            const std::string& program = "") {
     add(stack, amount, count, PathScope{.name = program, .build_id = {}});
   }
-  /// `scope`: without a name it is the program's of all stacks.
-  void add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count, const PathScope& scope);
+  /// `scope`: without a name it is the program's of all stacks. `end`: why the outer part of the stack is not
+  /// there, where the file says so.
+  void add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count, const PathScope& scope,
+           PathEnd end = PathEnd::kComplete);
   /// The same where no code is known for it.
   void add_outside(uint64_t amount, uint64_t count, const std::string& program = "") {
     add_outside(amount, count, PathScope{.name = program, .build_id = {}});
   }
-  void add_outside(uint64_t amount, uint64_t count, const PathScope& scope);
+  void add_outside(uint64_t amount, uint64_t count, const PathScope& scope,
+                   PathEnd end = PathEnd::kInterrupted);
 
   /// Of what the scopes say there is a report even where no stack has callers.
   void keep_scopes() { keeps_scopes_ = true; }

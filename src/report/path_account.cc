@@ -4,43 +4,11 @@
 
 #include <algorithm>
 
+#include "profile/path_cut.h"
 #include "report/path_totals.h"
 #include "report/print/figures.h"
 
 namespace pctally {
-namespace {
-
-struct Reason {
-  const char* id;
-  const char* text;
-};
-
-/// By PathEnd.
-constexpr Reason kReasons[kPathEnds] = {
-    {"complete", ""},
-    {"no-unwind-table", "cut at code without unwind table"},
-    {"unsupported-rule", "cut at an unwind rule that is not supported"},
-    {"stack-unreadable", "cut where the stack could not be read"},
-    {"stack-too-deep", "cut where the stack is deeper than its copy"},
-    {"too-many-frames", "cut at the most frames that are kept"},
-    {"unknown-mapping", "cut at code in no known mapping"},
-    {"no-room", "without room for the stack"},
-    {"doubtful", "cut at a doubtful return address"},
-    {"no-user-code", "of threads without user code"},
-    {"unknown", "cut for an unknown reason"},
-    {"interrupted", "not read by the recorder"},
-    {"by-hand", "counted by hand, without a stack"},
-    {"memory-gone", "cut where a process ended or executed another program: its memory was gone"},
-};
-
-/// Other tools have samples without a stack, and no recorder of ours that could have read it.
-constexpr Reason kNoStack = {"no-stack", "without a stack"};
-
-const Reason& reason_of(const CallPaths& paths, PathEnd end) {
-  return end == PathEnd::kInterrupted && !paths.ends_known ? kNoStack : kReasons[static_cast<unsigned>(end)];
-}
-
-}  // namespace
 
 uint64_t unread_ticks(const PathTree& context) {
   uint64_t ticks = 0;
@@ -74,7 +42,7 @@ PathAccount path_account(const CallPaths& paths) {
   account.ticks += paths.no_room;
   for (unsigned i = 0; i < kPathEnds; ++i) {
     const auto end = static_cast<PathEnd>(i);
-    const Reason& reason = reason_of(paths, end);
+    const CutReason& reason = cut_reason(end, paths.ends_known);
     std::string text = reason.text;
     if (end == PathEnd::kShortDump && paths.stack_bytes != 0)
       text =
@@ -84,12 +52,6 @@ PathAccount path_account(const CallPaths& paths) {
   std::stable_sort(account.cuts.begin(), account.cuts.end(),
                    [](const auto& a, const auto& b) { return a.ticks > b.ticks; });
   return account;
-}
-
-std::string cut_name(const CallPaths& paths, PathEnd end) {
-  if (static_cast<unsigned>(end) >= kPathEnds) return "[path cut]";
-  const Reason& reason = reason_of(paths, end);
-  return &reason == &kNoStack ? "[no stack]" : fmt::format("[path {}]", reason.text);
 }
 
 std::string path_account_text(const PathAccount& account, const std::string& noun) {

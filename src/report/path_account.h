@@ -47,9 +47,6 @@ class TicksWithoutPath {
   uint64_t ticks_ = 0, folded_ = 0;
 };
 
-/// "[path cut at code without unwind table]": stands for the outer part of a path that is cut.
-std::string cut_name(const CallPaths& paths, PathEnd end);
-
 /// "1,203 of 1,209 ticks with a complete path; 4 cut at code without unwind table; 12 folded"
 /// `noun`: what its ticks are called.
 std::string path_account_text(const PathAccount& account, const std::string& noun = "tick");

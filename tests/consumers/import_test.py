@@ -147,6 +147,26 @@ class Import(unittest.TestCase):
         self.assertNotIn("known_paths", totals(read), "the program is no function")
         self.assertEqual([row["program"] for row in p.report(self.export("pprof", profile=profile), "--by", "program")["rows"]], ["known_paths"])
 
+    def test_cuts_of_our_own_exports_are_cuts_again(self):
+        """No function: the same ticks on both sides are no change."""
+        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
+            self.skipTest("call paths need engine ring and x86-64")
+        profile = self.path("cut.pct")
+        done = p.record([p.program("known_paths"), "no_table", "0.4"], "-g", path=profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        cuts = p.report(profile)["paths"]["cut"]
+        self.assertIn("no-unwind-table", [cut["reason"] for cut in cuts])
+        for name in ("pprof", "folded"):
+            file = self.export(name, profile=profile)
+            read = p.report(file)
+            self.assertEqual(read["paths"]["cut"], cuts, name)
+            self.assertEqual([row["function"] for row in read["rows"] if row["function"].startswith("[path")], [], name)
+        done = run(p.PCTALLY, "diff", "--json", self.export("pprof", profile=profile), profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = [row["name"] for row in json.loads(done.stdout)["rows"]]
+        self.assertIn("work", names)
+        self.assertEqual([name for name in names if name.startswith("[path")], [])
+
     def test_profile_of_go(self):
         self.need("go")
         with open(self.path("hot.go"), "w") as file:

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/sanitizer.h"
-#include "report/path_account.h"
+#include "profile/path_cut.h"
 #include "report/paths/edges_for_test.h"
 #include "report/paths/path_profile_for_test.h"
 

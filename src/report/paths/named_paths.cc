@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "profile/path_cut.h"
 #include "report/path_account.h"
 #include "report/path_choice.h"
 #include "report/rollup.h"
