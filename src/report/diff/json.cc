@@ -69,7 +69,7 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
   for (const LimitResult& result : results) {
     Json limit = {{"limit", valid_utf8(result.limit.text)},
                   {"outcome", outcome_word(result.outcome)},
-                  {"measured", result.measured},
+                  {"measured", finite_or_null(result.measured)},
                   {"low", result.interval.low},
                   {"high", finite_or_null(result.interval.high)},
                   {"unit", unit_of(result.limit)},

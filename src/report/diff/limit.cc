@@ -270,6 +270,7 @@ std::optional<double> half_width(const LimitResult& result) {
 
 std::string measured_text(const LimitResult& result) {
   const auto& [low, high] = result.interval;
+  if (std::isinf(result.measured)) return "the old side has none of it";
   if (result.limit.relative) return percent_change(result.measured, result.interval);
   const std::string number =
       result.limit.change ? signed_rounded(result.measured, 3) : rounded(result.measured, 3);
@@ -291,18 +292,23 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
       return fail(EINVAL, "%s", why.c_str());
     change = sum_of(limited.rows, limit.metric);
   }
-  if (limit.relative && !(change.before > 0))
-    return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use %s",
-                elided_name(limit.text, kMostShown).c_str(),
-                limit.metric == Limit::Metric::kShare ? "pp" : "ms");
-  double scale = limit.relative ? 100 / change.before : 1;
   LimitResult result{.limit = limit};
-  result.measured = (limit.change ? change.difference : change.after) * scale;
-  result.interval = interval_for(limit, change);
   result.nameless =
       std::ranges::any_of(limited.rows, [&diff](auto* row) { return diff.is_in_doubt(row->object); });
   result.other_name = other_name(limited, limit);
-  if (result.nameless || !result.other_name.empty()) return result;
+  const bool cannot_be_known = result.nameless || !result.other_name.empty();
+  if (limit.relative && !(change.before > 0)) {
+    result.measured = HUGE_VAL;
+    result.interval = {-100, HUGE_VAL};
+    if (cannot_be_known) return result;
+    return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use %s",
+                elided_name(limit.text, kMostShown).c_str(),
+                limit.metric == Limit::Metric::kShare ? "pp" : "ms");
+  }
+  double scale = limit.relative ? 100 / change.before : 1;
+  result.measured = (limit.change ? change.difference : change.after) * scale;
+  result.interval = interval_for(limit, change);
+  if (cannot_be_known) return result;
   const auto [low, high] = result.interval;
   result.outcome = outcome_between(low, high, limit.value);
   if (limit.metric == Limit::Metric::kFunctionTotal) {

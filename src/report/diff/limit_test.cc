@@ -271,6 +271,20 @@ TEST(Limit, OfCodeThatHasNoNamesOnOneSideIsUndecided) {
   EXPECT_FALSE(diff.is_in_doubt());
 }
 
+TEST(Limit, InPercentOfCodeThatTheOldSideDoesNotNameIsUndecided) {
+  Diff diff = diff_with("f", 0, 120, 5);
+  diff.rows[0].object = "stripped";
+  diff.doubts.push_back({"old.pct", "98 % has no name", "stripped"});
+  const auto result = check_limit(diff, *parse_limit("seconds(f) > +10%"));
+  ASSERT_TRUE(result) << result.error().text;
+  EXPECT_EQ(result->outcome, Outcome::kUndecided);
+  EXPECT_EQ(limits_text({*result}, false), "UNDECIDED  seconds(f) > +10%: the old side has none of it\n");
+  EXPECT_NE(diff_json(diff, {*result}).find("\"measured\": null"), std::string::npos);
+  const Diff edited =
+      diff_of_rows({{"parse(int)", "_Z5parsei", 50, 0}, {"parse(long)", "_Z5parsel", 0, 150}});
+  EXPECT_EQ(outcome_of(edited, "seconds(parse(long)) > +10%"), Outcome::kUndecided);
+}
+
 TEST(Limit, AnExampleIsOfTheSameMetric) {
   const auto error_of = [](const char* text) { return std::string(parse_limit(text).error().text); };
   EXPECT_EQ(error_of("share(f) > 5"),
