@@ -75,6 +75,7 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
                   {"unit", unit_of(result.limit)},
                   {"runs_needed", result.runs_needed}};
     if (const auto half = half_width(result)) limit["half_width"] = *half;
+    if (!result.line.empty()) limit["line"] = valid_utf8(result.line);
     if (!result.other_name.empty()) limit["other_name"] = result.other_name;
     if (result.in_doubt) limit["paths_in_doubt"] = true;
     limits.push_back(std::move(limit));

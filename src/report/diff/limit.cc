@@ -163,12 +163,12 @@ bool have_several(const std::vector<const DiffRow*>& rows) {
 
 /// "'parts.cc:10' may be '/a/parts.cc:10', '/b/parts.cc:10'; write one of these names"; of many, or long
 /// ones, the first.
-std::string choice_of(const std::string& name, const std::vector<const DiffRow*>& lines) {
+std::string choice_of(const std::string& name, const std::vector<std::string>& lines) {
   constexpr size_t kMostListed = 2, kMostBytes = 60;
-  std::string list = fmt::format("'{}'", escaped(lines[0]->name));
+  std::string list = fmt::format("'{}'", escaped(lines[0]));
   size_t listed = 1;
   for (; listed < std::min(kMostListed, lines.size()); ++listed) {
-    const std::string more = fmt::format(", '{}'", escaped(lines[listed]->name));
+    const std::string more = fmt::format(", '{}'", escaped(lines[listed]));
     if (list.size() + more.size() > kMostBytes) break;
     list += more;
   }
@@ -296,6 +296,7 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
   result.nameless =
       std::ranges::any_of(limited.rows, [&diff](auto* row) { return diff.is_in_doubt(row->object); });
   result.other_name = other_name(limited, limit);
+  if (!limited.lines.empty()) result.line = limited.lines[0];
   const bool cannot_be_known = result.nameless || !result.other_name.empty();
   if (limit.relative && !(change.before > 0)) {
     result.measured = HUGE_VAL;

@@ -40,6 +40,7 @@ struct LimitResult {
   Interval interval{};  ///< of it, 95 %: whatever the limit is; `high` may be infinite
   size_t runs_needed =
       0;  ///< kUndecided: a side, to decide it if the measured value is the true one; 0: not known
+  std::string line{};     ///< the whole name of the line, where the limit has the end of its path
   bool nameless = false;  ///< kUndecided: code of its rows' objects has no names on one side
   bool in_doubt = false;  ///< kUndecided: call paths that are cut, folded or not kept may hold as much
   std::string

@@ -173,15 +173,33 @@ TEST(Limit, MeansALineByTheEndOfItsPath) {
   for (DiffRow& row : diff.rows) row.is_line = true;
   const auto measured = [&diff](const char* text) { return check_limit(diff, *parse_limit(text))->measured; };
   EXPECT_EQ(measured("seconds(a/parts.cc:10) > +1ms"), 30) << "two functions there";
-  EXPECT_EQ(measured("seconds(parts.cc:110) > +1ms"), 2);
+  EXPECT_EQ(measured("seconds(b/parts.cc:110) > +1ms"), 2);
   EXPECT_EQ(measured("seconds(./b/parts.cc:10) > +1ms"), 1);
   EXPECT_EQ(measured("seconds(a.c:7) > +1ms"), 3) << "the whole name of a row";
   const auto several = check_limit(diff, *parse_limit("share(parts.cc:10) > +2pp"));
   ASSERT_FALSE(several);
   EXPECT_STREQ(several.error().text,
                "'parts.cc:10' may be '/src/a/parts.cc:10', '/src/b/parts.cc:10'; write one of these names");
+  const auto other_file = check_limit(diff, *parse_limit("share(parts.cc:110) > +2pp"));
+  ASSERT_FALSE(other_file) << "which has no ticks in that line";
+  EXPECT_STREQ(
+      other_file.error().text,
+      "'parts.cc:110' may be '/src/a/parts.cc:110', '/src/b/parts.cc:110'; write one of these names");
   EXPECT_FALSE(check_limit(diff, *parse_limit("share(arts.cc:110) > +2pp"))) << "a part of a name";
   EXPECT_FALSE(check_limit(diff, *parse_limit("share(10) > +2pp")));
+}
+
+TEST(Limit, NamesTheLineThatItMeans) {
+  Diff diff =
+      diff_of_rows({{"/new/x.c:6", "", 100, 120}, {"/old/x.c:7", "", 9, 0}, {"/new/x.c:8", "", 0, 9}});
+  for (DiffRow& row : diff.rows) row.is_line = true;
+  diff.rows[0].old_place = "/old/x.c:5";  // a build in another directory: the file is one
+  const auto result = check_limit(diff, *parse_limit("seconds(x.c:6) > +50ms"));
+  ASSERT_TRUE(result) << result.error().text;
+  EXPECT_EQ(limits_text({*result}, false), "PASS       seconds(x.c:6) > +50ms: +20 ± 3 ms; of /new/x.c:6\n");
+  for (const std::string& text : {diff_json(diff, {*result}), diff_markdown(diff, {*result}, 0)})
+    EXPECT_NE(text.find("/new/x.c:6"), std::string::npos);
+  EXPECT_EQ(check_limit(diff, *parse_limit("seconds(/new/x.c:6) > +50ms"))->line, "") << "it says so itself";
 }
 
 TEST(Limit, AnExactNameOnBothSidesMeansNoOther) {

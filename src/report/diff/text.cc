@@ -186,6 +186,7 @@ std::string limits_text(const std::vector<LimitResult>& results, bool color) {
                                    measured_text(result));
     if (result.runs_needed != 0)
       text += fmt::format("; about {} runs a side would decide it", result.runs_needed);
+    if (!result.line.empty()) text += "; of " + escaped(result.line);
     if (!result.other_name.empty()) text += "; " + result.other_name;
     if (result.in_doubt) text += "; call paths that are cut, folded or not kept may be more";
     out += colored(color, failed ? kRed : passed ? kGreen : kDim, text) + "\n";
