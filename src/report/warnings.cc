@@ -355,9 +355,13 @@ std::string why_no_ticks(const Profile& profile, const Account& account) {
                      is_higher ? fmt::format("-F {}, or ", rate) : "");
 }
 
+/// REQUIRES: `out` has what is missing of the profile: without the CPU time of the rest, that is the cause.
 void check_samples(const Profile& profile, const Account& account, Warnings* out) {
+  const bool counts_known_time = profile.counts_cpu_time() && account.cpu_known;
   if (profile.ledger.ticks() == 0)
-    add(out, Severity::kWarning, "no-ticks", why_no_ticks(profile, account));
+    add(out, Severity::kWarning, "no-ticks",
+        !counts_known_time && std::ranges::any_of(*out, is_of_a_part) ? "no ticks in the part that is here"
+                                                                      : why_no_ticks(profile, account));
   else if (const auto samples = static_cast<uint64_t>(std::lround(account.effective_samples));
            account.effective_samples < kFewSamples)
     add(out, Severity::kWarning, "few-samples",

@@ -182,6 +182,18 @@ TEST(Warnings, ARecorderThatDiedAndOneThatLives) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "still recording")));
 }
 
+/// It used more than a period later on, or none of the events yet.
+TEST(Warnings, WithoutTicksTheCutIsTheCause) {
+  Profile profile = trusty();
+  profile.ledger = {};
+  profile.closed = profile.cpu_known = false;
+  for (const char* event : {"", "page-faults"}) {
+    profile.event = event;
+    EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "cut off after 1.50 s"),
+                                               is(Severity::kWarning, "no ticks in the part that is here")));
+  }
+}
+
 TEST(Warnings, OfTicksThatComeTooOftenTheRateIsTheReason) {
   Profile profile = trusty();
   profile.engine = "bpf";
