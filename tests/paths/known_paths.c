@@ -47,6 +47,7 @@ KEPT int in_large_frame(int depth) {
   return (depth == 0 ? 1 : in_large_frame(depth - 1)) + memory[depth];
 }
 KEPT void large_frames(void) { SPIN(sink = in_large_frame(23)); }
+KEPT void nine_hundred(void) { SPIN(sink = in_large_frame(899)); }
 /* More than 256 KiB of locals. */
 KEPT void in_huge_frame(void) {
   volatile char memory[300 << 10];
@@ -329,6 +330,7 @@ int main(int count, char** words) {
                      {"both_of_two", both_of_two},
                      {"many_paths", many_paths},
                      {"large_frames", large_frames},
+                     {"nine_hundred", nine_hundred},
                      {"huge_frame", huge_frame},
                      {"in_vdso", in_vdso},
                      {"tail_call", tail_call},

@@ -729,6 +729,14 @@ class ByBpf(OutsideTheProgram, PathsTest):
     COMPLETE_IN_PYTHON = 0.8  # nobody may read a trampoline's code before the kernel has libpython's tables: 75 of 700 ms
     SECONDS_ON_OTHER_STACKS = "1"
 
+    def test_what_lies_behind_512_frames_is_copied(self):
+        """A KiB each: behind them 32 KiB are not enough. timer reads the stack where it is."""
+        done, data = self.record([p.program("known_paths"), "nine_hundred", SECONDS])
+        self.check_identities(data, done.path)
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(cut.get("stack-too-deep", 0), 0.9 * placed(data), cut)
+        self.assertGreater(max(path.count("in_large_frame") for path, _ in paths_of(tree(done.path)["nodes"])), 512)
+
     def test_it_is_taken_wherever_it_works(self):
         """As without -g. ring has no tick of most children of a millisecond, and loses ticks where events come in bursts."""
         path = os.path.join(p.scratch(), "taken.pct")
@@ -960,6 +968,12 @@ class Forks:
 class ByTimer(InTheProgram, Forks, PathsTest):
     ENGINE = "timer"
     COMPLETE = COMPLETE_IN_PYTHON = 0.92  # 50 samples of four ticks and more: four of them may be cut
+
+    def test_nine_hundred_frames_of_a_kibibyte_are_whole(self):
+        done, data = self.record([p.program("known_paths"), "nine_hundred", "1"])
+        self.check_identities(data, done.path)
+        self.assertNotIn("stack-too-deep", [entry["reason"] for entry in data["paths"]["cut"]])
+        self.assertGreater(data["paths"]["complete"], 0.5 * placed(data), data["paths"])
 
 
 class ByTrap(Forks, PathsTest):
