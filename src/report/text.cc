@@ -70,13 +70,15 @@ class TextReport {
   /// Columns in front of the names.
   [[nodiscard]] size_t numbers_width() const {
     return (with_totals() ? 35 : 18) + (has_gains_ ? kGains : 0) + (shows_amounts_ ? amount_width_ : 0) +
-           (shows_ticks_ ? 1 + ticks_width_ : 0);
+           (has_ticks() ? 1 + ticks_width_ : 0);
   }
+  /// Not where they are events, which the amounts are, too.
+  [[nodiscard]] bool has_ticks() const { return shows_ticks_ && unit() != "event"; }
   [[nodiscard]] std::string amount_cell(const std::string& text) const {
     return shows_amounts_ ? fmt::format("{:>{}}", text, amount_width_) : "";
   }
   [[nodiscard]] std::string ticks_cell(const std::string& text) const {
-    return shows_ticks_ ? fmt::format(" {:>{}}", text, ticks_width_) : "";
+    return has_ticks() ? fmt::format(" {:>{}}", text, ticks_width_) : "";
   }
   [[nodiscard]] std::string colored(const char* color, const std::string& text) const {
     return options_.color ? fmt::format("{}{}{}", color, text, kPlain) : text;

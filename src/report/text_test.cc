@@ -38,6 +38,16 @@ TEST(Text, EndsWithTheTwoAccounts) {
                         "CPU time  12.40 s, all sampled (12.35 s in ticks)\n"));
 }
 
+/// Where their periods differ, a tick of the sum is an event.
+TEST(Text, ASumOfEventsHasThemInOneColumn) {
+  Profile profile = small_profile();
+  profile.event = "page-faults";
+  EXPECT_THAT(shown(profile), HasSubstr("    events ticks  function"));
+  profile.period_asked_ns = profile.period_ns = 1;
+  profile.runs.resize(2);
+  EXPECT_THAT(shown(profile), AllOf(HasSubstr("      events  function"), HasSubstr("      12340  f1")));
+}
+
 TEST(Text, TheCpuAccountAddsUpAsPrinted) {
   Profile profile = small_profile();
   profile.cpu_user_ns = 12'754'900'000;
