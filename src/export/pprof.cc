@@ -9,7 +9,10 @@
 #include "base/base_name.h"
 #include "export/formats.h"
 #include "object/elf/build_id.h"
+#include "profile/effective_comment.h"
 #include "profile/scope_marks.h"
+#include "report/account.h"
+#include "report/paths/part_shares.h"
 #include "report/print/escape.h"
 #include "report/scope_names.h"
 
@@ -59,14 +62,30 @@ enum FunctionField : protozero::pbf_tag_type {
   kStartLine = 5
 };
 
+/// How many ticks of the recordings each sample has. Where a tick of the profile is a nanosecond, or one
+/// event of recordings that counted several at a time, only their sum is known: it is shared out in
+/// proportion, in whole ticks.
+std::vector<uint64_t> recorded_ticks(const Profile& profile, const Samples& samples) {
+  std::vector<uint64_t> ticks;
+  for (const Sample& sample : samples.samples) ticks.push_back(sample.ticks);
+  if (!is_in_single_units(profile)) return ticks;
+  const std::vector<PartShares::Share> shares = PartShares(ticks).take(recorded(profile).number);
+  std::ranges::fill(ticks, 0);
+  for (const PartShares::Share& share : shares) ticks[share.part] = share.ticks;
+  return ticks;
+}
+
 class Pprof {
  public:
   Pprof(const Profile& profile, const Samples& samples)
       : profile_(profile),
         samples_(samples),
         writer_(out_),
-        has_period_(profile.period_ns != 1 || (profile.event_unit.empty() && profile.period_asked_ns != 0)),
-        has_samples_(has_period_ && profile.event_unit.empty() && value_kind(profile).type != "samples") {}
+        recorded_ticks_(recorded_ticks(profile, samples)),
+        has_period_(!is_in_single_units(profile) &&
+                    (profile.period_ns != 1 || (profile.event_unit.empty() && profile.period_asked_ns != 0))),
+        has_samples_((has_period_ || is_in_single_units(profile)) && profile.event_unit.empty() &&
+                     value_kind(profile).type != "samples") {}
 
   std::string run() {
     const ValueKind kind = value_kind(profile_);
@@ -74,13 +93,14 @@ class Pprof {
     add_value_type(kSampleType, kind.type, kind.unit);
     add_mappings();
     for (const Location& location : samples_.locations) add_location(location);
-    for (const Sample& sample : samples_.samples) add_sample(sample);
+    for (size_t i = 0; i < samples_.samples.size(); ++i) add_sample(samples_.samples[i], recorded_ticks_[i]);
     writer_.add_int64(kTimeNanos, static_cast<int64_t>(profile_.started_unix_ns));
     writer_.add_int64(kDurationNanos, static_cast<int64_t>(profile_.duration_ns));
     if (has_period_) {
       add_value_type(kPeriodType, kind.type, kind.unit);
       writer_.add_int64(kPeriod, static_cast<int64_t>(profile_.period_ns));
     }
+    add_effective_samples(kind);
     writer_.add_int64(kDefaultSampleType, text(kind.type));
     for (const std::string& string : strings_) writer_.add_string(kStringTable, string);
     return std::move(out_);
@@ -98,6 +118,17 @@ class Pprof {
     protozero::pbf_writer value(writer_, field);
     value.add_int64(kType, type_text);
     value.add_int64(kUnit, unit_text);
+  }
+
+  void add_effective_samples(const ValueKind& kind) {
+    uint64_t amount = 0;
+    for (const Sample& sample : samples_.samples) amount += sample.ticks * profile_.period_ns;
+    const double samples = account_of(profile_).effective_samples;
+    const uint64_t all = std::accumulate(recorded_ticks_.begin(), recorded_ticks_.end(), uint64_t{0});
+    const bool is_said = has_samples_ && samples >= static_cast<double>(all);
+    if (is_said || !(samples > 0)) return;
+    const int64_t comment = text(effective_comment(samples, amount, kind.type, kind.unit));
+    writer_.add_packed_int64(kComment, &comment, &comment + 1);
   }
 
   /// The program comes first: readers take the first mapping for it.
@@ -166,10 +197,10 @@ class Pprof {
     }
   }
 
-  void add_sample(const Sample& sample) {
+  void add_sample(const Sample& sample, uint64_t recorded_ticks) {
     std::vector<uint64_t> ids;
     for (uint32_t location : sample.stack) ids.push_back(location + uint64_t{1});
-    const int64_t values[] = {static_cast<int64_t>(sample.ticks),
+    const int64_t values[] = {static_cast<int64_t>(recorded_ticks),
                               static_cast<int64_t>(sample.ticks * profile_.period_ns)};
     const bool labelled = !sample.thread.empty();
     const int64_t key = labelled ? text("thread") : 0, thread = text(sample.thread);
@@ -186,7 +217,9 @@ class Pprof {
   const Samples& samples_;
   std::string out_;
   protozero::pbf_writer writer_;
-  bool has_period_;  ///< false: an import without one, whose ticks are bytes or nanoseconds
+  std::vector<uint64_t> recorded_ticks_;  ///< of each sample
+  bool has_period_;  ///< false: a sum of unlike ones, or an import without one, whose ticks are bytes or
+                     ///< nanoseconds
   bool has_samples_;
   std::vector<std::string> strings_ = {""};
   std::map<std::string, int64_t> known_ = {{"", 0}};

@@ -300,6 +300,21 @@ TEST(ImportPprof, KeepsScopesWithoutCallers) {
   EXPECT_EQ(read.profile.paths.scopes[1].kind, PathScopeKind::kGroup);
 }
 
+/// Whoever adds files up, or chooses from them, keeps the comments.
+TEST(ImportPprof, TakesTheEffectiveSamplesOfOurFilesIfTheyAreOfItsValues) {
+  for (const auto& [comment, squares] : std::map<std::string, double>{
+           {"pctally: 2.50 effective samples in 40 cpu nanoseconds", 1600 / 2.5},
+           {"pctally: 2.50 effective samples in 41 cpu nanoseconds", 400},
+           {"pctally: 90.00 effective samples in 40 cpu nanoseconds", 400},
+           {"pctally: nan effective samples in 40 cpu nanoseconds", 400},
+           {"built by hand", 400}}) {
+    Proto proto = two_stacks("cpu", "nanoseconds");
+    const int64_t number = proto.text(comment);
+    protozero::pbf_writer(proto.bytes).add_packed_int64(13, &number, &number + 1);
+    EXPECT_DOUBLE_EQ(Imported(proto.done()).profile.ledger.weight_squares, squares) << comment;
+  }
+}
+
 // Names are looked up in that build alone.
 TEST(ImportPprof, AFileWithoutNamesKeepsItsBuildId) {
   Proto proto;

@@ -10,6 +10,7 @@
 #include "import/pprof_value.h"
 #include "import/stack_sum.h"
 #include "object/elf/demangle.h"
+#include "profile/effective_comment.h"
 #include "profile/path_cut.h"
 #include "profile/scope_marks.h"
 
@@ -101,6 +102,7 @@ class PprofReader {
   std::vector<std::string_view> strings_;
   std::vector<ValueType> types_;
   std::vector<protozero::data_view> samples_;
+  std::vector<int64_t> comments_;
   std::vector<uint64_t> mapping_order_;
   std::unordered_map<uint64_t, Mapping> mappings_;
   std::unordered_map<uint64_t, Location> locations_;
@@ -260,6 +262,9 @@ void PprofReader::read_message() {
         break;
       case number(12):
         period_ = message.get_int64();
+        break;
+      case part(13):
+        for (const int64_t comment : message.get_packed_int64()) count(1), comments_.push_back(comment);
         break;
       case number(14):
         default_type_ = message.get_int64();
@@ -456,6 +461,9 @@ Result<Profile> PprofReader::run() {
   profile.duration_ns = static_cast<uint64_t>(std::max<int64_t>(duration_ns_, 0));
   for (const protozero::data_view& sample : samples_)
     if (auto added = add_sample(protozero::pbf_reader(sample)); !added) return std::unexpected(added.error());
+  for (const int64_t comment : comments_)
+    if (const auto samples = effective_samples_in(view(comment), sum_.amount()))
+      sum_.set_effective_samples(*samples);
   return sum_.take(value_.unit, std::move(profile));
 }
 

@@ -74,6 +74,11 @@ class StackSum {
   void add_lost(uint64_t amount);
   void add_process(int32_t pid, const std::string& comm, uint64_t amount);
 
+  /// Everything that was added.
+  [[nodiscard]] uint64_t amount() const { return sum_.ledger.ticks(); }
+  /// Shares of it rest on so many independent samples: better than what its samples and their amounts say.
+  void set_effective_samples(double samples) { effective_samples_ = samples; }
+
   /// False once there are more than kMostImportedRows.
   [[nodiscard]] bool add_rows(uint64_t rows) { return (rows_ += rows) <= kMostImportedRows; }
 
@@ -90,6 +95,7 @@ class StackSum {
                  bool is_end = false);
   uint32_t scope_of(PathScope scope);
   [[nodiscard]] PathTree one_frame_tree() const;
+  void use_effective_samples();
   void divide(uint64_t period, Profile* profile);
 
   ImportedNames* names_;
@@ -103,8 +109,9 @@ class StackSum {
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint64_t>
       flat_;  ///< by node of the scope, executable and position, while there are no callers
   bool has_callers_ = false, keeps_scopes_ = false;
-  uint64_t common_ = 0;  ///< greatest common divisor of all amounts
-  double squares_ = 0;   ///< sum of amount^2 / count
+  uint64_t common_ = 0;           ///< greatest common divisor of all amounts
+  double squares_ = 0;            ///< sum of amount^2 / count
+  double effective_samples_ = 0;  ///< 0: not known
   uint64_t rows_ = 0, text_ = 0;
   bool overflow_ = false;
 };

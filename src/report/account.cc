@@ -61,6 +61,10 @@ Recorded recorded(const Profile& profile) {
   return sum;
 }
 
+bool is_in_single_units(const Profile& profile) {
+  return profile.period_ns == 1 && recorded(profile).number != profile.ledger.ticks();
+}
+
 const char* tick_word(const Profile& profile) {
   if (ticks_are_nanoseconds(profile)) return "nanosecond";
   return profile.runs.size() > 1 && profile.period_ns == 1 ? "event" : "tick";

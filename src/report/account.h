@@ -56,6 +56,9 @@ const char* tick_word(const Profile& profile);
 /// A sum of CPU time of runs, or of samples of another tool, whose periods differ.
 bool ticks_are_nanoseconds(const ProfileRun& run);
 
+/// Ticks are single nanoseconds, or events, and no ticks of a recording: recorded() has another number.
+bool is_in_single_units(const Profile& profile);
+
 /// What the recordings counted: ticks, each of its recording's own period; or samples, where ticks of one of
 /// them are nanoseconds, and of that one its samples.
 struct Recorded {

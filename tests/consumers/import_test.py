@@ -303,6 +303,24 @@ class Import(unittest.TestCase):
         self.assertEqual((merged.returncode, merged.stdout), (4, ""))
         self.assertIn("pctally report A B adds them up", merged.stderr)
 
+    def test_sums_of_unlike_periods_keep_their_samples_and_intervals(self):
+        """A tick of such a sum is a nanosecond, or an event: it says nothing of how many samples there were."""
+        kinds = [(["-F", "900"], ["-F", "300"])]
+        if p.engine_available("ring"):
+            kinds.append((["-e", "page-faults", "-c", "1"], ["-e", "page-faults", "-c", "7"]))
+        for kind in kinds:
+            paths = [p.record([p.program("known_shares"), "0.3", "1"], *options).path for options in kind]
+            out = self.path("sum.pb.gz")
+            subprocess.run([p.PCTALLY, "export", "--format", "pprof", "-o", out, *paths], check=True)
+            ours, read = p.report_of_several(paths), p.report(out)
+            self.assertEqual(read["samples"], sum(p.report(path)["ticks"] for path in paths))
+            self.assertAlmostEqual(read["effective_samples"], ours["effective_samples"], delta=0.01)
+            self.assertEqual(by_function(read), by_function(ours))
+            if shutil.which("go"):
+                raw = run("go", "tool", "pprof", "-raw", out, env={**os.environ, "HOME": self.directory}).stdout
+                self.assertIn("\nPeriod: 0\n", raw)
+                self.assertEqual(sum(int(ticks) for ticks in re.findall(r"^ +(\d+) +\d+: [\d ]+$", raw, re.M)), read["samples"])
+
     def test_places_of_other_tools_stay_apart(self):
         """What is called name+0x12 is a function like any other."""
         for name, factor in (("old", 1), ("new", 2)):
