@@ -98,7 +98,7 @@ TEST(Stacks, HaveTheProgramTheCallersAndWhatWasInlinedAtTheCalls) {
   EXPECT_THAT(text, HasSubstr("prog;f1;inlined;f2;f3 12\n"));
   EXPECT_THAT(text, HasSubstr("prog;[path cut at code without unwind table] 4\n"));
   EXPECT_THAT(text, HasSubstr("prog;f1;inlined;f4 1\n"));
-  EXPECT_THAT(text, HasSubstr("prog;f1;inlined;f4;[folded] 1\n"));
+  EXPECT_THAT(text, HasSubstr("prog;f1;inlined;f4;[folded];f1 1\n"));
 }
 
 /// Which of the callers had which line is not known; how many ticks each line and each caller had is.
@@ -310,18 +310,22 @@ TEST(PerfData, HasEveryTickAndTheCallersOfItsPath) {
   ASSERT_EQ(file.substr(0, 8), "PERFILE2");
   uint64_t period = 0, longest = 0;
   size_t mappings = 0;
+  std::string named;
   for (const auto& [header, body] : perf_records(file)) {
     EXPECT_EQ(header.size % sizeof(uint64_t), 0u);
     mappings += header.type == PERF_RECORD_MMAP2 ? 1 : 0;
+    if (header.type == PERF_RECORD_KSYMBOL) named += body.substr(16).c_str();
     if (header.type != PERF_RECORD_SAMPLE) continue;
     period += word_at(body, 3);
     longest = std::max(longest, word_at(body, 4));
-    EXPECT_EQ(word_at(body, 5), PERF_CONTEXT_USER);
+    const bool in_file = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+    EXPECT_EQ(word_at(body, 5), in_file ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL);
     EXPECT_EQ(word_at(body, 6), word_at(body, 0)) << "a path starts where the tick fell";
   }
   EXPECT_EQ(period, profile.ledger.ticks() * profile.period_ns);
-  EXPECT_EQ(longest, 4u) << "f3, f2, f1 and the word that says where they run";
+  EXPECT_EQ(longest, 7u) << "f1, [folded], f4, f1, and three words that say where they run";
   EXPECT_EQ(mappings, 1u);
+  EXPECT_EQ(named, "[path cut at code without unwind table][folded][lost]");
 }
 
 TEST(PerfData, NamesOfProcessesSteerNothing) {

@@ -110,12 +110,18 @@ class PerfData {
            profile_.executables[executable].kind == ExecutableKind::kKernel;
   }
 
-  /// What lies in no file is at an address of its own, where nothing is mapped.
+  /// What lies in no file is at an address of its own, where nothing is mapped. Records give the kernel's
+  /// code names, and no other: so it is there.
   [[nodiscard]] uint64_t address_of(uint32_t number) const {
     const Location& location = samples_.locations[number];
     if (location.executable == Location::kNowhere) return after_mappings_ + number;
     const Mapped& mapped = mapped_[location.executable];
     return mapped.address + (location.position - page_start(mapped.first));
+  }
+
+  [[nodiscard]] bool is_as_kernel(uint32_t number) const {
+    const uint32_t executable = samples_.locations[number].executable;
+    return executable == Location::kNowhere || is_kernel(executable);
   }
 
   void add_record(uint32_t type, uint16_t misc, const Bytes& body) {
@@ -167,6 +173,19 @@ class PerfData {
     add_record(PERF_RECORD_MMAP2, static_cast<uint16_t>(mode | (has_id ? kMmapBuildId : 0)), body);
   }
 
+  void name_nowhere(uint32_t number) {
+    if (!named_.insert(number).second) return;
+    Bytes body;
+    body.put(address_of(number));
+    body.put(uint32_t{1});  // byte
+    body.put(uint16_t{PERF_RECORD_KSYMBOL_TYPE_UNKNOWN});
+    body.put(uint16_t{0});
+    body.put_text(escaped(samples_.locations[number].frames.back().function).substr(0, kLongestSymbol));
+    body.put('\0');
+    body.pad(sizeof(uint64_t));
+    add_record(PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL, body);
+  }
+
   /// Whose ticks they are: the outermost location where there are scopes, which is no frame then.
   [[nodiscard]] std::string name_of(const Sample& sample) const {
     if (samples_.with_callers && sample.stack.size() > 1)
@@ -184,10 +203,13 @@ class PerfData {
     uint64_t mode = 0;
     for (size_t i = 0; i < std::min(frames, kMostFrames); ++i) {
       const uint32_t executable = samples_.locations[sample.stack[i]].executable;
-      const uint64_t here = is_kernel(executable) ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+      const uint64_t here = is_as_kernel(sample.stack[i]) ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
       if (here != mode) chain.push_back(mode = here);
       chain.push_back(address_of(sample.stack[i]));
-      if (executable != Location::kNowhere) map(process, executable);
+      if (executable != Location::kNowhere)
+        map(process, executable);
+      else
+        name_nowhere(sample.stack[i]);
     }
     Bytes body;
     body.put(chain[1]);
@@ -235,7 +257,7 @@ class PerfData {
     for (const Bytes& feature : features) file->put_text(feature.text());
   }
 
-  static constexpr size_t kLongestComm = 63, kMostFrames = 1023;
+  static constexpr size_t kLongestComm = 63, kLongestSymbol = 255, kMostFrames = 1023;
 
   const Profile& profile_;
   const Samples& samples_;
@@ -244,6 +266,7 @@ class PerfData {
   uint64_t times_ = 0;
   Bytes records_;
   std::map<std::pair<std::string, std::string>, uint32_t> processes_;
+  std::set<uint32_t> named_;                           ///< locations
   std::set<std::pair<uint32_t, uint32_t>> mapped_in_;  ///< process and executable
 };
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "export/folded_leaves.h"
 #include "report/path_choice.h"
 #include "report/paths/named_paths.h"
 #include "report/rollup.h"
@@ -158,7 +160,8 @@ std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& pa
     const PathTreeNode& own = paths.tree()[node];
     const std::vector<StackFrame>& frames = paths.frames(node);
     const bool is_scope = own.kind == PathNodeKind::kScope, is_code = own.kind == PathNodeKind::kCode;
-    const void* identity = is_scope ? static_cast<const void*>(&own) : &frames;
+    const bool is_cut = own.kind == PathNodeKind::kCut;
+    const void* identity = is_cut ? nullptr : is_scope ? static_cast<const void*>(&own) : &frames;
     const auto [entry, fresh] = known.try_emplace({own.executable, own.position, identity},
                                                   static_cast<uint32_t>(samples->locations.size()));
     locations.push_back(entry->second);
@@ -170,6 +173,8 @@ std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& pa
     for (size_t i = frames.size(); i-- > 0;)
       location.frames.push_back({frames[i].function, frames[i].file, frames[i].line, frames[i].linkage,
                                  frames[i].file.empty() ? 0 : frames[i].start_line});
+    if (is_cut && own.position == kFoldedPart) location = nowhere("[folded]");
+    if (is_cut && own.position == kPathWithoutRoom) location = nowhere(kNoPath);
     samples->locations.push_back(std::move(location));
   }
   return locations;
@@ -177,10 +182,12 @@ std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& pa
 
 }  // namespace
 
-Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines, NameStyle style,
+Samples stacks_of(const Profile& recorded, const OpenSymbolizer& open, bool lines, NameStyle style,
                   IsImported is_imported) {
   Samples result;
   result.with_callers = true;
+  const std::optional<Profile> with = with_leaves(recorded, open);
+  const Profile& profile = with ? *with : recorded;
   ObjectNames names(profile, open);
   const NamedPaths paths(profile, names,
                          lines ? NamedPaths::Detail::kSharedParts : NamedPaths::Detail::kFunctions);
@@ -189,18 +196,12 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
                               scopes = scope_of_nodes(paths.tree(), profile.paths.scopes.size());
   for (uint32_t node = 0; node < paths.tree().size(); ++node) {
     const PathTreeNode& own = paths.tree()[node];
-    if (own.self == 0 && own.folded == 0) continue;
+    if (own.self == 0) continue;
     Sample sample{{}, own.self, thread_of(profile, scopes, node)};
     for (uint32_t at = node; at != PathTreeNode::kNoParent; at = paths.tree()[at].parent)
       sample.stack.push_back(locations[at]);
-    if (own.self != 0) result.samples.push_back(sample);
-    if (own.folded == 0) continue;
-    sample.stack.insert(sample.stack.begin(), static_cast<uint32_t>(result.locations.size()));
-    sample.ticks = own.folded;
-    result.locations.push_back(nowhere("[folded]"));
     result.samples.push_back(std::move(sample));
   }
-  add_nowhere(kNoPath, profile.paths.no_room, &result);
   add_nowhere("[lost]", profile.ledger.lost, &result);
   add_addresses(names, &result);
   mark_imported(profile, is_imported, &result);

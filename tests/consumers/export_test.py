@@ -88,6 +88,41 @@ class Export(unittest.TestCase):
         for function in ("main", "recursion", "deep", "work"):
             self.assertEqual(totals[function], rows[function], function)
 
+    def functions_of(self, text):
+        """Ticks by function of a folded profile, and those of them that lie below [folded]."""
+        ticks, folded = collections.Counter(), 0
+        for line in text.splitlines():
+            stack, count = line.rsplit(" ", 1)
+            ticks[stack.rsplit(";", 1)[-1]] += int(count)
+            folded += int(count) if ";[folded];" in stack else 0
+        return ticks, folded
+
+    def test_functions_keep_their_ticks_where_paths_were_folded(self):
+        if not p.engine_available("ring") or shutil.which("g++") is None:
+            self.skipTest("call paths need engine ring, and the test a program of many paths: g++")
+        source, profile, path = (os.path.join(self.directory, name) for name in ("big.cc", "folded.pct", "folded.perf"))
+        with open(source, "w") as file:
+            file.write("#include <regex>\nint main() { return std::regex_match(\"a\", std::regex(\"a+b\")); }\n")
+        done = p.record(["g++", "-c", source, "-o", "/dev/null"], "-g", "--paths-memory", "64K", "-F", "3000", path=profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report, rows = p.report(profile), collections.Counter()
+        for row in report["rows"]:
+            rows[re.sub(r" \[0x[0-9a-f]+\]$", "", row["linkage"] or row["function"])] += row["ticks"]
+        said = subprocess.run([p.PCTALLY, "export", "--format", "folded", "--no-lines", "--names", "linkage", profile],
+                              capture_output=True, text=True, check=True)
+        ticks, folded = self.functions_of(re.sub(r" \[0x[0-9a-f]+\] (\d+)$", r" \1", said.stdout, flags=re.M))
+        self.assertEqual(folded, report["paths"]["folded"])
+        self.assertGreater(folded, 0.3 * report["ticks"])
+        self.assertEqual(ticks, rows + collections.Counter())
+        if shutil.which("perf") is None:
+            return
+        subprocess.run([p.PCTALLY, "export", "--format", "perf", "-o", path, profile], check=True)
+        said = subprocess.run(["perf", "report", "-i", path, "--stdio", "--children", "-g", "none", "--sort", "sym", "-t", ";"],
+                              capture_output=True, text=True)
+        share = re.search(r"^ *([\d.]+)% *; *([\d.]+)% *;.*\[folded\]", said.stdout, re.M)
+        self.assertAlmostEqual(float(share[1]), 100 * folded / report["ticks"], delta=0.01)
+        self.assertEqual(float(share[2]), 0)
+
     WORK = """
     __attribute__((noinline)) unsigned own_work(unsigned x) { for (int i = 0; i < 300; i++) x = x * 1664525 + 1013904223 + (x >> 16); return x; }
     __attribute__((noinline)) unsigned idle(unsigned x) { for (int i = 0; i < 3; i++) x = x * 31 + (x >> 3); return x; }

@@ -27,6 +27,12 @@ std::vector<PartShares::Share> PartShares::take(uint64_t ticks) {
   return shares;
 }
 
+std::vector<PartShares::Share> PartShares::take_of_few(uint64_t ticks) {
+  ticks = std::min(ticks, sum_);
+  sum_ -= ticks;
+  return take_in_order(ticks);
+}
+
 std::vector<PartShares::Share> PartShares::take_in_proportion(uint64_t ticks) {
   looked_at_ += left_.size();
   std::vector<Share> shares;

@@ -17,6 +17,8 @@ class PartShares {
   /// So many ticks, or what is left: of each part in proportion to what is left of it, by largest remainder.
   /// Paths of many ticks come first, for the last ones get what the others have left.
   std::vector<Share> take(uint64_t ticks);
+  /// The same of as few parts as there may be, the first ones that are left.
+  std::vector<Share> take_of_few(uint64_t ticks);
 
  private:
   std::vector<Share> take_in_proportion(uint64_t ticks);

@@ -1,0 +1,224 @@
+#include "export/folded_leaves.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "report/innermost.h"
+#include "report/paths/part_shares.h"
+#include "report/scope_names.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kNoScope = UINT32_MAX;
+
+/// From then on a part gets few functions: each leaf is a sample of its own, and ticks may be nanoseconds.
+constexpr size_t kMostLeaves = 200'000;
+
+/// A function whose ticks are not all in paths that end in it.
+struct LackingFunction {
+  CodePlace start;
+  uint64_t missing = 0;
+  uint32_t scope = kNoScope;  ///< the only one that has it
+};
+
+/// A node below which leaves are missing.
+struct LackingPart {
+  uint32_t node = 0;
+  uint64_t ticks = 0;
+  uint32_t scope = kNoScope;
+};
+
+/// Where functions start, the ticks of the paths that end there, and in which scopes they ran.
+class Starts {
+ public:
+  explicit Starts(const CallPaths& paths) : ends_(innermost_functions(paths.context)) {
+    const std::vector<uint32_t> scopes = scope_of_nodes(paths.plane, paths.scopes.size());
+    for (uint32_t i = 0; i < paths.plane.size(); ++i) {
+      const PathTreeNode& node = paths.plane[i];
+      if (!is_function_of_scope(paths.plane, node)) continue;
+      const auto [entry, fresh] = scopes_.try_emplace({node.executable, node.position}, scopes[i]);
+      if (!fresh && entry->second != scopes[i]) entry->second = kNoScope;
+      ends_.try_emplace({node.executable, node.position}, 0);
+    }
+  }
+  [[nodiscard]] const std::map<CodePlace, uint64_t>& ends() const { return ends_; }
+  [[nodiscard]] uint32_t scope_of(CodePlace start) const {
+    const auto found = scopes_.find(start);
+    return found == scopes_.end() ? kNoScope : found->second;
+  }
+
+ private:
+  std::map<CodePlace, uint64_t> ends_;
+  std::map<CodePlace, uint32_t> scopes_;
+};
+
+/// The functions of one executable, in order.
+class MissingTicks {
+ public:
+  MissingTicks(const Starts& starts, bool one_frame, std::vector<LackingFunction>* functions)
+      : starts_(starts), one_frame_(one_frame), functions_(*functions) {}
+
+  void add(std::span<const WeightedPosition> ticks, Symbolizer& symbolizer) {
+    const uint32_t executable = ticks.front().executable;
+    auto start = starts_.ends().lower_bound({executable, 0});
+    const auto is_own = [&] { return start != starts_.ends().end() && start->first.first == executable; };
+    const auto ticks_before = [&](uint64_t end) {
+      const auto last = std::ranges::lower_bound(ticks, end, {}, &WeightedPosition::position);
+      const auto part = ticks.first(static_cast<size_t>(last - ticks.begin()));
+      ticks = ticks.subspan(part.size());
+      return part;
+    };
+    add_by_symbol(ticks_before(is_own() ? start->first.second : UINT64_MAX), symbolizer);
+    while (is_own()) {
+      const auto [place, ends] = *start++;
+      const auto covered = ticks_before(is_own() ? start->first.second : UINT64_MAX);
+      add_covered(place, ends, covered, symbolizer);
+    }
+  }
+
+ private:
+  /// Code behind the symbol is of functions that no path has, unless paths that end there have more ticks
+  /// than the symbol: then they are in the other symbols of an entry of the unwind table.
+  void add_covered(CodePlace start, uint64_t ends, std::span<const WeightedPosition> covered,
+                   Symbolizer& symbolizer) {
+    if (covered.empty()) return;
+    const uint64_t own_end = one_frame_ ? start.second + 1 : symbolizer.name({&start.second, 1}).front().end;
+    const auto behind = std::ranges::lower_bound(covered, own_end, {}, &WeightedPosition::position);
+    auto own = covered.first(static_cast<size_t>(behind - covered.begin()));
+    if (!one_frame_ && ends > ticks_of(own)) own = covered;
+    add_function(start, ends, ticks_of(own));
+    add_by_symbol(covered.subspan(own.size()), symbolizer);
+  }
+
+  void add_by_symbol(std::span<const WeightedPosition> ticks, Symbolizer& symbolizer) {
+    std::vector<uint64_t> positions;
+    for (const WeightedPosition& at : ticks) positions.push_back(at.position);
+    const std::vector<NamedRange> ranges =
+        positions.empty() ? std::vector<NamedRange>{} : symbolizer.name(positions);
+    for (size_t i = 0, next = 0; i < ticks.size(); i = next) {
+      for (next = i + 1; next < ticks.size() && ticks[next].position < ranges[i].end;) ++next;
+      if (one_frame_) next = i + 1;
+      const bool has_start = !one_frame_ && ranges[i].start <= positions[i];
+      add_function({ticks[i].executable, has_start ? ranges[i].start : positions[i]}, 0,
+                   ticks_of(ticks.subspan(i, next - i)));
+    }
+  }
+
+  void add_function(CodePlace start, uint64_t ends, uint64_t ticks) {
+    if (ticks > ends) functions_.push_back({start, ticks - ends, starts_.scope_of(start)});
+  }
+
+  const Starts& starts_;
+  bool one_frame_;
+  std::vector<LackingFunction>& functions_;
+};
+
+std::vector<LackingFunction> missing_functions(const Profile& profile, const OpenSymbolizer& open) {
+  ObjectNames names(profile, open);
+  const Starts starts(profile.paths);
+  std::vector<LackingFunction> functions;
+  MissingTicks missing(starts, profile.paths.one_frame, &functions);
+  const std::span<const WeightedPosition> all(profile.positions);
+  for (size_t first = 0, next = 0; first < all.size(); first = next) {
+    while (next < all.size() && all[next].executable == all[first].executable) ++next;
+    missing.add(all.subspan(first, next - first), names.symbolizer(all[first].executable));
+  }
+  return functions;
+}
+
+class Leaves {
+ public:
+  explicit Leaves(const Profile& profile) : profile_(profile) {}
+
+  Profile add(std::vector<LackingFunction> functions) {
+    std::vector<LackingPart> parts = missing_parts();
+    std::map<uint32_t, std::pair<std::vector<LackingPart*>, std::vector<LackingFunction*>>> of_one_scope;
+    for (LackingPart& part : parts) of_one_scope[part.scope].first.push_back(&part);
+    for (LackingFunction& function : functions) of_one_scope[function.scope].second.push_back(&function);
+    for (auto& [scope, own] : of_one_scope)
+      if (scope != kNoScope) share(own.first, own.second);
+    std::vector<LackingPart*> all_parts;
+    std::vector<LackingFunction*> all_functions;
+    for (LackingPart& part : parts) all_parts.push_back(&part);
+    for (LackingFunction& function : functions) all_functions.push_back(&function);
+    share(all_parts, all_functions);
+    return std::move(profile_);
+  }
+
+ private:
+  PathTree& tree() { return profile_.paths.context; }
+
+  std::vector<LackingPart> missing_parts() {
+    const std::vector<uint32_t> scopes = scope_of_nodes(tree(), profile_.paths.scopes.size());
+    std::vector<LackingPart> parts;
+    for (uint32_t i = 0; i < scopes.size(); ++i) {
+      const PathTreeNode node = tree()[i];
+      const bool is_unread =
+          node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted);
+      if (node.folded != 0) parts.push_back({add_cut(i, kFoldedPart, node.folded), node.folded, scopes[i]});
+      if (node.folded != 0) tree()[i].folded = 0;
+      if (is_unread && node.self != 0) parts.push_back({i, node.self, scopes[i]});
+    }
+    if (uint64_t& ticks = profile_.paths.no_room; ticks != 0) {
+      parts.push_back({add_cut(PathTreeNode::kNoParent, kPathWithoutRoom, ticks), ticks});
+      ticks = 0;
+    }
+    return parts;
+  }
+
+  uint32_t add_cut(uint32_t parent, uint64_t position, uint64_t ticks) {
+    tree().push_back({.parent = parent, .kind = PathNodeKind::kCut, .position = position, .self = ticks});
+    return static_cast<uint32_t>(tree().size() - 1);
+  }
+
+  /// In whole ticks, and so that those of each part add up, and those of each function.
+  void share(const std::vector<LackingPart*>& parts, const std::vector<LackingFunction*>& functions) {
+    std::vector<uint64_t> wanted, missing;
+    uint64_t all = 0;
+    for (const LackingPart* part : parts) wanted.push_back(part->ticks);
+    for (const LackingFunction* function : functions)
+      missing.push_back(function->missing), all += function->missing;
+    std::vector<PartShares::Share> quotas = PartShares(std::move(wanted)).take(all);
+    std::ranges::stable_sort(quotas, std::greater(), &PartShares::Share::ticks);
+    PartShares shares(std::move(missing));
+    for (const PartShares::Share& quota : quotas)
+      for (const PartShares::Share& share :
+           leaves_ < kMostLeaves ? shares.take(quota.ticks) : shares.take_of_few(quota.ticks))
+        add_leaf(parts[quota.part], functions[share.part], share.ticks);
+  }
+
+  void add_leaf(LackingPart* part, LackingFunction* function, uint64_t ticks) {
+    const auto [executable, position] = function->start;
+    tree().push_back({.parent = part->node,
+                      .kind = PathNodeKind::kCode,
+                      .is_end = true,
+                      .executable = executable,
+                      .position = position,
+                      .self = ticks});
+    tree()[part->node].self -= ticks;
+    part->ticks -= ticks;
+    function->missing -= ticks;
+    ++leaves_;
+  }
+
+  Profile profile_;
+  size_t leaves_ = 0;
+};
+
+bool lacks_leaves(const CallPaths& paths) {
+  return paths.no_room != 0 || unread_ticks(paths.context) != 0 || is_folded(paths.context);
+}
+
+}  // namespace
+
+std::optional<Profile> with_leaves(const Profile& profile, const OpenSymbolizer& open) {
+  if (!lacks_leaves(profile.paths)) return std::nullopt;
+  return Leaves(profile).add(missing_functions(profile, open));
+}
+
+}  // namespace pctally

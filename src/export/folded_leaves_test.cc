@@ -1,0 +1,106 @@
+#include "export/folded_leaves.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "export/formats.h"
+#include "report/paths/path_profile_for_test.h"
+
+namespace pctally {
+namespace {
+
+/// Of an export the ticks of each function, or line, that ran; and of each path of folded functions.
+struct Sums {
+  explicit Sums(const Profile& profile, bool lines = false) {
+    const Samples samples = stacks_of(profile, &FakeSymbolizer::open, lines);
+    for (const Sample& sample : samples.samples) {
+      const Location& place = samples.place_of(sample);
+      std::string name = place.frames.front().function;
+      if (lines) name += ":" + std::to_string(place.frames.back().line);
+      leaves[name] += sample.ticks;
+      std::string path;
+      for (size_t i = sample.stack.size(); i-- > 1;)
+        path += samples.locations[sample.stack[i]].frames.back().function + ";";
+      paths[path] += sample.ticks;
+    }
+  }
+  std::map<std::string, uint64_t> leaves, paths;
+};
+
+using Ticks = std::map<std::string, uint64_t>;
+
+/// f1 calls f2, which ran in 3 ticks of 23; f3 in 11 and f4 in 9 have no path.
+PathProfile folded_profile() {
+  PathProfile it;
+  const uint32_t main = it.add(0, 0x110), other = it.add(0, 0x120);
+  it.add(main, 0x200, 3);
+  it.profile.paths.context[main].folded = 15;
+  it.profile.paths.context[other].folded = 5;
+  it.profile.positions = {{0, 0x210, 3}, {0, 0x330, 4}, {0, 0x340, 7}, {0, 0x410, 9}};
+  it.profile.ledger = {.counted = 23, .samples = 23};
+  return it;
+}
+
+TEST(FoldedLeaves, AreTheFunctionsWhoseTicksNoPathHas) {
+  for (const bool has_plane : {false, true}) {
+    PathProfile it = folded_profile();
+    if (has_plane) it.add_plane(0x300, 11), it.add_plane(0x400, 9);
+    const Sums sums(it.profile);
+    EXPECT_EQ(sums.leaves, (Ticks{{"f2", 3}, {"f3", 11}, {"f4", 9}}));
+    EXPECT_EQ(sums.paths, (Ticks{{"prog;f1;", 3}, {"prog;f1;[folded];", 20}}));
+  }
+}
+
+TEST(FoldedLeaves, HaveTheirLines) {
+  const Sums sums(folded_profile().profile, true);
+  EXPECT_EQ(sums.leaves, (Ticks{{"f2:33", 3}, {"f3:51", 4}, {"f3:52", 7}, {"f4:65", 9}}));
+}
+
+/// The own path of a function may be kept, and other paths to it folded.
+TEST(FoldedLeaves, AddToThePathsThatAreKept) {
+  PathProfile it = folded_profile();
+  it.profile.positions[0].ticks += 2;
+  it.profile.positions[3].ticks -= 2;
+  EXPECT_EQ(Sums(it.profile).leaves, (Ticks{{"f2", 5}, {"f3", 11}, {"f4", 7}}));
+}
+
+TEST(FoldedLeaves, OfAProgramAreNoOthers) {
+  PathProfile it = folded_profile();
+  it.profile.paths.scopes.push_back({"/bin/other", {}});
+  PathTree& tree = it.profile.paths.context;
+  tree[2].folded = 0;
+  tree.push_back({.kind = PathNodeKind::kScope, .position = 1, .folded = 5});
+  it.profile.paths.plane = {{.kind = PathNodeKind::kScope},
+                            {.kind = PathNodeKind::kScope, .position = 1},
+                            {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x300, .self = 11},
+                            {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x400, .self = 4},
+                            {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x400, .self = 5}};
+  const std::string text = folded_export(it.profile, stacks_of(it.profile, &FakeSymbolizer::open, false));
+  EXPECT_NE(text.find("other;[folded];f4 5\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("other;[folded];f3"), std::string::npos) << text;
+}
+
+TEST(FoldedLeaves, OfPathsWithoutRoomOrNotReadAreKnownToo) {
+  PathProfile it;
+  it.add(0, 0x110);
+  it.profile.paths.context[it.add_cut(PathEnd::kInterrupted)].self = 6;
+  it.profile.paths.no_room = 4;
+  it.profile.positions = {{0, 0x330, 10}};
+  it.profile.ledger = {.counted = 10, .samples = 10};
+  const Sums sums(it.profile);
+  EXPECT_EQ(sums.leaves, (Ticks{{"f3", 10}}));
+  EXPECT_EQ(sums.paths,
+            (Ticks{{"prog;[path not read by the recorder];", 6}, {"[no room for the path];", 4}}));
+}
+
+/// Ticks outside all code, or without room for their place, are in the tree alone.
+TEST(FoldedLeaves, AreAsManyAsTheTicksSay) {
+  PathProfile it = folded_profile();
+  it.profile.positions.pop_back();
+  it.profile.ledger = {.counted = 14, .full = 9, .samples = 23};
+  EXPECT_EQ(Sums(it.profile).leaves, (Ticks{{"f2", 3}, {"f3", 11}, {"[folded]", 9}}));
+}
+
+}  // namespace
+}  // namespace pctally
