@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <tuple>
 
-#include "base/base_name.h"
 #include "export/formats.h"
+#include "export/program_file.h"
 #include "object/elf/build_id.h"
 #include "profile/effective_comment.h"
 #include "profile/scope_marks.h"
@@ -135,10 +136,8 @@ class Pprof {
   [[nodiscard]] std::vector<size_t> mapping_order() const {
     std::vector<size_t> order(profile_.executables.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_partition(order, [&](size_t i) {
-      return !profile_.command.empty() &&
-             base_name(profile_.executables[i].path) == base_name(profile_.command[0]);
-    });
+    const std::optional<uint32_t> program = program_file(profile_);
+    std::ranges::stable_partition(order, [program](size_t i) { return i == program; });
     return order;
   }
 

@@ -10,6 +10,7 @@
 
 #include "base/base_name.h"
 #include "export/formats.h"
+#include "export/program_file.h"
 #include "object/kernel/kernel_symbol_epoch.h"
 #include "object/symbolizer.h"
 #include "report/account.h"
@@ -129,18 +130,19 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   return kExitUsage;
 }
 
-/// The file called `name`; without one the program that was started, or else the file with the most ticks.
+/// Of the files with ticks the one called `name`; without one the program that was started, or else the one
+/// with most ticks.
 std::optional<uint32_t> find_object(const Profile& profile, const std::string& name) {
-  const std::string wanted =
-      !name.empty() || profile.command.empty() ? name : std::string(base_name(profile.command[0]));
   std::map<uint32_t, uint64_t> ticks;
   for (const WeightedPosition& position : profile.positions) ticks[position.executable] += position.ticks;
+  if (const auto program = program_file(profile); name.empty() && program && ticks.contains(*program))
+    return program;
   std::optional<uint32_t> named, largest;
   for (const auto& [index, sum] : ticks) {
     const Executable& executable = profile.executables[index];
     if (executable.kind != ExecutableKind::kFile) continue;
     if (!largest || sum > ticks[*largest]) largest = index;
-    const bool is_it = executable.path == wanted || base_name(executable.path) == wanted;
+    const bool is_it = executable.path == name || base_name(executable.path) == name;
     if (is_it && (!named || sum > ticks[*named])) named = index;
   }
   return named || !name.empty() ? named : largest;

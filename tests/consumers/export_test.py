@@ -68,6 +68,15 @@ class Export(unittest.TestCase):
         self.assertEqual(sum(int(ticks) for ticks, _ in rows), self.data["ticks"], top.stdout)
         self.assertEqual({name: int(ticks) for ticks, name in rows}["share_00"], self.function_ticks()["share_00"])
 
+    def test_the_program_of_pprof_is_the_file_that_the_command_is_a_link_to(self):
+        """As python3, awk and g++ are: go tool pprof takes the first mapping for it, and so does pctally."""
+        link, profile, out = (os.path.join(self.directory, name) for name in ("interpreter", "link.pct", "link.pb.gz"))
+        os.symlink(p.program("known_shares"), link)
+        for options in ([], ["-g"]) if p.engine_available("ring") else ([],):
+            self.assertEqual(p.record([link, "0.2", "1"], *options, path=profile).returncode, 0)
+            subprocess.run([p.PCTALLY, "export", "--format", "pprof", "-o", out, profile], check=True)
+            self.assertEqual(p.report(out)["command"], [os.path.realpath(link)])
+
     def test_callers_are_read_by_go_tool_pprof(self):
         """Cumulative figures of pprof are the totals of report --sort total, of functions in one piece."""
         self.need("go")
