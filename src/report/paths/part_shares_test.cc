@@ -74,5 +74,17 @@ TEST(PartShares, OfManyPathsAndPartsAddUpWithoutLookingAtEachPair) {
   EXPECT_EQ(sums, std::vector<uint64_t>(kMany, 2));
 }
 
+TEST(PartShares, OfFewTakesTheFirstThatAreLeft) {
+  PartShares shares({3, 4, 5});
+  EXPECT_EQ(taken(shares, 6).size(), 3u);
+  const auto few = shares.take_of_few(2);
+  ASSERT_FALSE(few.empty());
+  EXPECT_EQ(few.front().part, 0u);
+  uint64_t left = 0;
+  for (const PartShares::Share& share : shares.take_of_few(100)) left += share.ticks;
+  EXPECT_EQ(left, 4u);
+  EXPECT_TRUE(shares.take(1).empty());
+}
+
 }  // namespace
 }  // namespace pctally
