@@ -1,5 +1,7 @@
 #include "report/diff/compared_profile.h"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -42,6 +44,31 @@ void keep_part(double part, TickLedger* ledger) {
 }
 
 }  // namespace
+
+Result<std::string> common_event(std::span<const ComparedProfile> profiles) {
+  auto word = [](const Profile& profile) {
+    return profile.counts_cpu_time() ? "CPU time" : profile.event.c_str();
+  };
+  // Events of one name: "heap" in bytes, or a number of them.
+  const auto unit = [](const Profile& profile) { return unit_or_count(profile.event_unit); };
+  const Profile& first = *profiles[0].profile;
+  for (const ComparedProfile& compared : profiles) {
+    const Profile& other = *compared.profile;
+    if (other.event != first.event)
+      return fail(EINVAL, "one profile counts %s, another %s: they cannot be compared", word(first),
+                  word(other));
+    if (unit(other) != unit(first))
+      return fail(EINVAL, "one profile has %s in %s, another in %s: they cannot be compared", word(first),
+                  unit(first).c_str(), unit(other).c_str());
+  }
+  return first.event;
+}
+
+const ComparedProfile* first_in_step(std::span<const ComparedProfile> profiles) {
+  const auto found = std::ranges::find_if(
+      profiles, [](const ComparedProfile& compared) { return compared.profile->clock_tick_ns != 0; });
+  return found == profiles.end() ? nullptr : &*found;
+}
 
 KernelCode kernel_code_of(const Profile& profile) {
   if (profile.runs.empty()) return of_one_run(profile, has_kernel_code(profile));

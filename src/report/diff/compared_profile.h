@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "profile/profile.h"
 #include "report/rollup.h"
 
@@ -14,6 +15,12 @@ struct ComparedProfile {
   const Profile* profile;
   std::string name;  ///< as messages call it: its file
 };
+
+/// What all of them count, as of Profile::event. Error: EINVAL if they count different things.
+Result<std::string> common_event(std::span<const ComparedProfile> profiles);
+
+/// The first whose ticks follow the kernel's clock; null: none's do.
+const ComparedProfile* first_in_step(std::span<const ComparedProfile> profiles);
 
 /// Where a profile has the ticks of kernel code.
 enum class KernelCode {

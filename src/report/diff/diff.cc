@@ -1,7 +1,5 @@
 #include "report/diff/diff.h"
 
-#include <errno.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -236,25 +234,6 @@ void count_runs(const std::vector<MeasuredRun>& runs, size_t* all, size_t* added
   }
 }
 
-Result<std::string> common_event(const std::vector<ComparedProfile>& profiles) {
-  auto word = [](const Profile& profile) {
-    return profile.counts_cpu_time() ? "CPU time" : profile.event.c_str();
-  };
-  // Events of one name: "heap" in bytes, or a number of them.
-  const auto unit = [](const Profile& profile) { return unit_or_count(profile.event_unit); };
-  const Profile& first = *profiles[0].profile;
-  for (const ComparedProfile& compared : profiles) {
-    const Profile& other = *compared.profile;
-    if (other.event != first.event)
-      return fail(EINVAL, "one profile counts %s, another %s: they cannot be compared", word(first),
-                  word(other));
-    if (unit(other) != unit(first))
-      return fail(EINVAL, "one profile has %s in %s, another in %s: they cannot be compared", word(first),
-                  unit(first).c_str(), unit(other).c_str());
-  }
-  return first.event;
-}
-
 /// Adds those of a side; without a file's name a profile has that of the side.
 void add_profiles(const std::vector<Profile>& side, const char* name, const DiffOptions& options,
                   std::vector<ComparedProfile>* all) {
@@ -339,6 +318,31 @@ std::vector<Named*> functions_of(Grouping by, std::vector<Named>* rows) {
   return functions;
 }
 
+/// Decided rows first, then by the size of the change; last those without ticks.
+bool comes_before(const DiffRow& a, const DiffRow& b) {
+  const auto rank = [](const DiffRow& row) {
+    return std::tuple(row.verdict == Verdict::kUndecided, !row.has_own_ticks(),
+                      -std::abs(row.amount.difference));
+  };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  return std::tie(a.name, a.object) < std::tie(b.name, b.object);
+}
+
+/// The total and all rows, with their verdicts.
+void compare_sides(const std::vector<MeasuredRun>& before, const std::vector<MeasuredRun>& after,
+                   double between_runs, Diff* diff) {
+  count_runs(before, &diff->old_runs, &diff->old_added);
+  count_runs(after, &diff->new_runs, &diff->new_added);
+  diff->deviation_assumed = before.size() == 1 && after.size() == 1;
+  diff->total = compare_totals(before, after, between_runs);
+  for (const DiffKey& key : keys_of(before, after))
+    diff->rows.push_back(compare(key, before, after, between_runs));
+  add_short_names(functions_of(diff->by, &diff->rows));
+  decide(diff);
+  std::ranges::sort(diff->rows, comes_before);
+  diff->rows_with_ticks = static_cast<size_t>(std::ranges::count_if(diff->rows, &DiffRow::has_own_ticks));
+}
+
 }  // namespace
 
 const char* verdict_word(Verdict verdict) {
@@ -373,11 +377,9 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.new_work = options.new_work > 0 ? options.new_work : options.work;
   diff.doubts = doubts_of(all, options.by);
   diff.blind_to_kernel = blind_to_kernel(all, options.by);
-  for (const ComparedProfile& compared : all) {
-    if (compared.profile->clock_tick_ns == 0) continue;
-    diff.in_step = compared.name;
-    diff.clock_tick_ns = compared.profile->clock_tick_ns;
-    break;
+  if (const ComparedProfile* compared = first_in_step(all); compared != nullptr) {
+    diff.in_step = compared->name;
+    diff.clock_tick_ns = compared->profile->clock_tick_ns;
   }
   std::vector<Profile> old_rest, new_rest;
   const bool kernel_code = diff.blind_to_kernel.empty();
@@ -399,23 +401,7 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   for (Doubt& doubt : doubts_of_lines(old_runs, new_runs, objects)) diff.doubts.push_back(std::move(doubt));
   for (Doubt& doubt : doubts_of_names(old_runs, new_runs, objects, options.files, options.by))
     diff.doubts.push_back(std::move(doubt));
-  count_runs(old_runs, &diff.old_runs, &diff.old_added);
-  count_runs(new_runs, &diff.new_runs, &diff.new_added);
-  diff.deviation_assumed = old_runs.size() == 1 && new_runs.size() == 1;
-  diff.total = compare_totals(old_runs, new_runs, options.between_runs);
-  for (const DiffKey& key : keys_of(old_runs, new_runs))
-    diff.rows.push_back(compare(key, old_runs, new_runs, options.between_runs));
-  add_short_names(functions_of(options.by, &diff.rows));
-  decide(&diff);
-  std::sort(diff.rows.begin(), diff.rows.end(), [](const DiffRow& a, const DiffRow& b) {
-    auto rank = [](const DiffRow& row) {
-      return std::tuple(row.verdict == Verdict::kUndecided, !row.has_own_ticks(),
-                        -std::abs(row.amount.difference));
-    };
-    if (rank(a) != rank(b)) return rank(a) < rank(b);
-    return std::tie(a.name, a.object) < std::tie(b.name, b.object);
-  });
-  diff.rows_with_ticks = static_cast<size_t>(std::ranges::count_if(diff.rows, &DiffRow::has_own_ticks));
+  compare_sides(old_runs, new_runs, options.between_runs, &diff);
   return diff;
 }
 
