@@ -398,6 +398,17 @@ TEST(Firefox, HasAThreadForEachScope) {
   EXPECT_EQ(text, "1 prog io first 18\n1 prog main 9\n2 [lost] [lost] first 4\n");
 }
 
+/// A tick of a sum of unlike periods is an event.
+TEST(Markdown, OfASumOfEventsHasThemInOneColumn) {
+  Profile profile = sample_profile();
+  profile.event = "page-faults";
+  EXPECT_THAT(markdown_export(profile, {}, NameStyle::kFull), HasSubstr("| events | ticks | function |"));
+  profile.period_asked_ns = profile.period_ns = 1;
+  profile.runs.resize(2);
+  EXPECT_THAT(markdown_export(profile, {}, NameStyle::kFull),
+              HasSubstr("| events | function | object |\n|--:|--:|--:|:--|:--|\n"));
+}
+
 TEST(Markdown, KeepsNamesInTheirCells) {
   Profile profile = sample_profile();
   profile.command = {"a|b`c", "\n| x |"};

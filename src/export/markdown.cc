@@ -40,11 +40,14 @@ std::string markdown_export(const Profile& profile, const Report& report, NameSt
     if (!note || warning.id == std::string_view("in-step"))  // others say how to read what is not here
       out += fmt::format("{}: {}\n\n", note ? "Note" : "Warning", markdown_text(warning.text));
   }
-  out += fmt::format("| share % | ± | {} | {} | function | object |\n|--:|--:|--:|--:|:--|:--|\n",
-                     profile.counts_cpu_time() ? "seconds" : "events", tick_number_title(profile));
+  const bool has_ticks = tick_word(profile) != std::string_view("event");  // which the amounts are, too
+  const auto if_has_ticks = [&](const std::string& cell) { return has_ticks ? cell + " | " : ""; };
+  out += fmt::format("| share % | ± | {} | {}function | object |\n|--:|--:|--:|{}:--|:--|\n",
+                     profile.counts_cpu_time() ? "seconds" : "events",
+                     if_has_ticks(tick_number_title(profile)), has_ticks ? "--:|" : "");
   const auto add = [&](uint64_t ticks, const std::string& half, const std::string& rest) {
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", share(static_cast<double>(ticks), whole), half,
-                       amount(profile, ticks), ticks, rest);
+    out += fmt::format("| {} | {} | {} | {}{} |\n", share(static_cast<double>(ticks), whole), half,
+                       amount(profile, ticks), if_has_ticks(std::to_string(ticks)), rest);
   };
   for (const Row& row : report.rows)
     add(row.ticks, fmt::format("{:.2f}", 100 * half_width(row.share, row.interval)),
