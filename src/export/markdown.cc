@@ -40,7 +40,7 @@ std::string markdown_export(const Profile& profile, const Report& report, NameSt
     if (!note || warning.id == std::string_view("in-step"))  // others say how to read what is not here
       out += fmt::format("{}: {}\n\n", note ? "Note" : "Warning", markdown_text(warning.text));
   }
-  const bool has_ticks = tick_word(profile) != std::string_view("event");  // which the amounts are, too
+  const bool has_ticks = !ticks_are_events(profile);
   const auto if_has_ticks = [&](const std::string& cell) { return has_ticks ? cell + " | " : ""; };
   out += fmt::format("| share % | ± | {} | {}function | object |\n|--:|--:|--:|{}:--|:--|\n",
                      profile.counts_cpu_time() ? "seconds" : "events",

@@ -49,6 +49,10 @@ int64_t duration_of(uint64_t ticks, uint64_t period_ns) {
 
 bool ticks_are_nanoseconds(const ProfileRun& run) { return run.period_ns == 1 && run.counts_cpu_time(); }
 
+bool ticks_are_events(const Profile& profile) {
+  return profile.runs.size() > 1 && profile.period_ns == 1 && !profile.counts_cpu_time();
+}
+
 Recorded recorded(const Profile& profile) {
   Recorded sum;
   const auto add = [&sum](const ProfileRun& run) {
@@ -67,7 +71,7 @@ bool is_in_single_units(const Profile& profile) {
 
 const char* tick_word(const Profile& profile) {
   if (ticks_are_nanoseconds(profile)) return "nanosecond";
-  return profile.runs.size() > 1 && profile.period_ns == 1 ? "event" : "tick";
+  return ticks_are_events(profile) ? "event" : "tick";
 }
 
 std::string tick_number_title(const Profile& profile) {

@@ -56,6 +56,9 @@ const char* tick_word(const Profile& profile);
 /// A sum of CPU time of runs, or of samples of another tool, whose periods differ.
 bool ticks_are_nanoseconds(const ProfileRun& run);
 
+/// A sum of events of runs whose periods differ: the amounts are the ticks.
+bool ticks_are_events(const Profile& profile);
+
 /// Ticks are single nanoseconds, or events, and no ticks of a recording: recorded() has another number.
 bool is_in_single_units(const Profile& profile);
 

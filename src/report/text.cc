@@ -72,8 +72,7 @@ class TextReport {
     return (with_totals() ? 35 : 18) + (has_gains_ ? kGains : 0) + (shows_amounts_ ? amount_width_ : 0) +
            (has_ticks() ? 1 + ticks_width_ : 0);
   }
-  /// Not where they are events, which the amounts are, too.
-  [[nodiscard]] bool has_ticks() const { return shows_ticks_ && unit() != "event"; }
+  [[nodiscard]] bool has_ticks() const { return shows_ticks_ && !ticks_are_events(profile_); }
   [[nodiscard]] std::string amount_cell(const std::string& text) const {
     return shows_amounts_ ? fmt::format("{:>{}}", text, amount_width_) : "";
   }

@@ -15,7 +15,8 @@ namespace pctally {
 /// A value per process. Not thread-safe.
 class MappingHistory {
  public:
-  /// A reading is followed by `pause` times its CPU time without one. What it waited for a CPU does not count.
+  /// A reading is followed by `pause` times its CPU time without one. What it waited for a CPU does not
+  /// count: it does so between two read(2)s, where it holds no lock of the process.
   explicit MappingHistory(uint64_t pause = 25) : pause_(pause) {}
 
   /// A library that lay in [start, end) was unloaded: until the next reading another file may be there.

@@ -35,8 +35,7 @@ struct LimitResult {
   enum class Outcome { kPass, kFail, kUndecided };
   Limit limit;
   Outcome outcome = Outcome::kUndecided;
-  double measured = 0;  ///< in the limit's unit; infinite: in percent of nothing, which is `nameless`, or has
-                        ///< another name
+  double measured = 0;  ///< in the limit's unit; infinite: the old side has nothing to take a percentage of
   Interval interval{};  ///< of it, 95 %: whatever the limit is; `high` may be infinite
   size_t runs_needed =
       0;  ///< kUndecided: a side, to decide it if the measured value is the true one; 0: not known

@@ -46,40 +46,11 @@ const DiffRow* namesake(const Diff& diff, const std::vector<const DiffRow*>& row
   return found;
 }
 
-/// "/a/parts.cc" and ":10" of "/a/parts.cc:10".
-std::pair<std::string, std::string> file_and_number(const std::string& line) {
-  const size_t colon = std::min(line.rfind(':'), line.size());
-  return {line.substr(0, colon), line.substr(colon)};
-}
-
-/// Files of a side with ticks in some line whose paths end so. A file in another directory on the other side
-/// may be the same.
-std::set<std::string> files_ending(const Diff& diff, const std::string& file, bool on_old_side) {
-  std::set<std::string> files;
-  for (const DiffRow& row : diff.rows) {
-    if (!row.is_line || !(on_old_side ? is_old(row) : is_new(row))) continue;
-    const std::string& place = on_old_side && !row.old_place.empty() ? row.old_place : row.name;
-    if (std::string own = file_and_number(place).first; is_path(own, file)) files.insert(std::move(own));
-  }
-  return files;
-}
-
-/// Those that the end of a path may mean: it is of several files also where one alone has ticks in that line.
-std::vector<std::string> lines_ending(const Diff& diff, const std::vector<const DiffRow*>& rows,
-                                      const std::string& name) {
+/// Those that the end of a path means, each once.
+std::vector<std::string> lines_ending(const std::vector<const DiffRow*>& rows, const std::string& name) {
   std::set<std::string> lines;
-  bool in_full = false;
-  for (const DiffRow* row : rows) {
-    in_full = in_full || row->name == name;
+  for (const DiffRow* row : rows)
     if (row->is_line && row->name != name) lines.insert(row->name);
-  }
-  const auto [file, number] = file_and_number(name);
-  for (const bool on_old_side : {true, false}) {
-    if (in_full || lines.empty()) break;
-    const std::set<std::string> files = files_ending(diff, file, on_old_side);
-    if (files.size() < 2) continue;
-    for (const std::string& own : files) lines.insert(own + number);
-  }
   return {lines.begin(), lines.end()};
 }
 
@@ -100,7 +71,7 @@ LimitedRows limited_rows(const Diff& diff, const std::string& name, bool totals)
     if ((how == old_best && is_old(row)) || (how == new_best && is_new(row))) limited.rows.push_back(&row);
   }
   if (!has_ticks) limited.rows.clear();  // the function that is meant only calls others
-  limited.lines = lines_ending(diff, limited.rows, name);
+  limited.lines = lines_ending(limited.rows, name);
   limited.new_namesake =
       namesake(diff, limited.rows, is_new, is_old, totals ? &DiffRow::new_on_path : &DiffRow::new_side);
   limited.old_namesake =

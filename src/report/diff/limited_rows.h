@@ -10,8 +10,8 @@ namespace pctally {
 struct LimitedRows {
   bool named = false;                  ///< there is a row of that name, with ticks or not
   std::vector<const DiffRow*> rows{};  ///< that are meant; they have ticks of their own, or a total
-  /// Whole names of the lines that the end of a path may mean: those of `rows`, and that line of any other
-  /// file of a side whose path ends so. Empty: the name is a whole one, or no line's.
+  /// Whole names of the lines among `rows` that the end of a path means. Empty: the name is a whole one, or
+  /// no line's.
   std::vector<std::string> lines{};
   /// Functions that may be one of `rows` under another name: the new side (the old one) has none of `rows`,
   /// but this one with the same short name, which the other side does not have. Null: there is none.

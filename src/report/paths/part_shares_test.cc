@@ -1,5 +1,4 @@
 #include "report/paths/part_shares.h"
-#include "base/sanitizer.h"
 
 #include <gtest/gtest.h>
 
@@ -64,7 +63,8 @@ TEST(PartShares, AddUpBothWays) {
   }
 }
 
-/// A file of another tool may have any number of paths and lines.
+/// A file of another tool may have any number of paths and lines. Under the sanitizers each pair is looked
+/// at: to stop doing so takes a minute.
 TEST(PartShares, OfManyPathsAndPartsAddUpWithoutLookingAtEachPair) {
   constexpr uint64_t kMany = kSanitized ? 1000 : 300'000;
   PartShares shares(std::vector<uint64_t>(kMany, 2));
