@@ -57,6 +57,30 @@ class Starts {
   std::map<CodePlace, uint32_t> scopes_;
 };
 
+/// From where to where the symbols go that positions of one executable are in.
+class SymbolRanges {
+ public:
+  struct Range {
+    uint64_t start = 0, end = 0;
+  };
+
+  /// Of all positions at once: each call of name() reads the whole table of symbols.
+  SymbolRanges(std::vector<uint64_t> positions, Symbolizer& symbolizer) : positions_(std::move(positions)) {
+    std::ranges::sort(positions_);
+    positions_.erase(std::ranges::unique(positions_).begin(), positions_.end());
+    for (const NamedRange& range : symbolizer.name(positions_)) ranges_.push_back({range.start, range.end});
+  }
+
+  /// REQUIRES: `position` is one of them.
+  [[nodiscard]] Range at(uint64_t position) const {
+    return ranges_[static_cast<size_t>(std::ranges::lower_bound(positions_, position) - positions_.begin())];
+  }
+
+ private:
+  std::vector<uint64_t> positions_;
+  std::vector<Range> ranges_;  ///< of each
+};
+
 /// The functions of one executable, in order.
 class MissingTicks {
  public:
@@ -66,18 +90,22 @@ class MissingTicks {
   void add(std::span<const WeightedPosition> ticks, Symbolizer& symbolizer) {
     const uint32_t executable = ticks.front().executable;
     auto start = starts_.ends().lower_bound({executable, 0});
-    const auto is_own = [&] { return start != starts_.ends().end() && start->first.first == executable; };
-    const auto ticks_before = [&](uint64_t end) {
-      const auto last = std::ranges::lower_bound(ticks, end, {}, &WeightedPosition::position);
+    const auto end = starts_.ends().upper_bound({executable, UINT64_MAX});
+    std::vector<uint64_t> positions;
+    for (auto own = start; own != end; ++own) positions.push_back(own->first.second);
+    for (const WeightedPosition& at : ticks) positions.push_back(at.position);
+    const SymbolRanges symbols(std::move(positions), symbolizer);
+    const auto ticks_before_next = [&] {
+      const uint64_t next = start != end ? start->first.second : UINT64_MAX;
+      const auto last = std::ranges::lower_bound(ticks, next, {}, &WeightedPosition::position);
       const auto part = ticks.first(static_cast<size_t>(last - ticks.begin()));
       ticks = ticks.subspan(part.size());
       return part;
     };
-    add_by_symbol(ticks_before(is_own() ? start->first.second : UINT64_MAX), symbolizer);
-    while (is_own()) {
+    add_by_symbol(ticks_before_next(), symbols);
+    while (start != end) {
       const auto [place, ends] = *start++;
-      const auto covered = ticks_before(is_own() ? start->first.second : UINT64_MAX);
-      add_covered(place, ends, covered, symbolizer);
+      add_covered(place, ends, ticks_before_next(), symbols);
     }
   }
 
@@ -85,26 +113,23 @@ class MissingTicks {
   /// Code behind the symbol is of functions that no path has, unless paths that end there have more ticks
   /// than the symbol: then they are in the other symbols of an entry of the unwind table.
   void add_covered(CodePlace start, uint64_t ends, std::span<const WeightedPosition> covered,
-                   Symbolizer& symbolizer) {
-    if (covered.empty()) return;
-    const uint64_t own_end = one_frame_ ? start.second + 1 : symbolizer.name({&start.second, 1}).front().end;
+                   const SymbolRanges& symbols) {
+    const uint64_t own_end = one_frame_ ? start.second + 1 : symbols.at(start.second).end;
     const auto behind = std::ranges::lower_bound(covered, own_end, {}, &WeightedPosition::position);
     auto own = covered.first(static_cast<size_t>(behind - covered.begin()));
     if (!one_frame_ && ends > ticks_of(own)) own = covered;
     add_function(start, ends, ticks_of(own));
-    add_by_symbol(covered.subspan(own.size()), symbolizer);
+    add_by_symbol(covered.subspan(own.size()), symbols);
   }
 
-  void add_by_symbol(std::span<const WeightedPosition> ticks, Symbolizer& symbolizer) {
-    std::vector<uint64_t> positions;
-    for (const WeightedPosition& at : ticks) positions.push_back(at.position);
-    const std::vector<NamedRange> ranges =
-        positions.empty() ? std::vector<NamedRange>{} : symbolizer.name(positions);
+  void add_by_symbol(std::span<const WeightedPosition> ticks, const SymbolRanges& symbols) {
     for (size_t i = 0, next = 0; i < ticks.size(); i = next) {
-      for (next = i + 1; next < ticks.size() && ticks[next].position < ranges[i].end;) ++next;
+      const uint64_t position = ticks[i].position;
+      const SymbolRanges::Range symbol = symbols.at(position);
+      for (next = i + 1; next < ticks.size() && ticks[next].position < symbol.end;) ++next;
       if (one_frame_) next = i + 1;
-      const bool has_start = !one_frame_ && ranges[i].start <= positions[i];
-      add_function({ticks[i].executable, has_start ? ranges[i].start : positions[i]}, 0,
+      const bool has_start = !one_frame_ && symbol.start <= position;
+      add_function({ticks[i].executable, has_start ? symbol.start : position}, 0,
                    ticks_of(ticks.subspan(i, next - i)));
     }
   }

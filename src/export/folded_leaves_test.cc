@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "export/formats.h"
 #include "report/paths/path_profile_for_test.h"
@@ -92,6 +96,35 @@ TEST(FoldedLeaves, OfPathsWithoutRoomOrNotReadAreKnownToo) {
   EXPECT_EQ(sums.leaves, (Ticks{{"f3", 10}}));
   EXPECT_EQ(sums.paths,
             (Ticks{{"prog;[path not read by the recorder];", 6}, {"[no room for the path];", 4}}));
+}
+
+class CountingSymbolizer : public FakeSymbolizer {
+ public:
+  CountingSymbolizer(const ExecutableIdentity& identity, size_t* calls)
+      : FakeSymbolizer(identity), calls_(*calls) {}
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+    ++calls_;
+    return FakeSymbolizer::find_names(positions);
+  }
+
+ private:
+  size_t& calls_;
+};
+
+/// Each call takes time in proportion to the symbols that the object has.
+TEST(FoldedLeaves, AreNamedAtOnce) {
+  PathProfile it = folded_profile();
+  const uint32_t main = 1;
+  for (uint64_t function = 0x1000; function < 0x21000; function += 0x200) {
+    it.add(main, function, 1);
+    it.profile.positions.push_back({0, function + 0x110, 1});
+  }
+  size_t calls = 0;
+  const auto open = [&](const ExecutableIdentity& identity) {
+    return std::make_unique<CountingSymbolizer>(identity, &calls);
+  };
+  ASSERT_TRUE(with_leaves(it.profile, open).has_value());
+  EXPECT_EQ(calls, 1u);
 }
 
 /// Ticks outside all code, or without room for their place, are in the tree alone.
