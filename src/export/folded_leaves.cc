@@ -19,6 +19,14 @@ constexpr uint32_t kNoScope = UINT32_MAX;
 /// From then on a part gets few functions: each leaf is a sample of its own, and ticks may be nanoseconds.
 constexpr size_t kMostLeaves = 200'000;
 
+/// Whether paths that end there have a function that ran, which is not known. The others are of code in no
+/// known file, whose ticks have no place either.
+bool lacks_leaf(const PathTreeNode& node) {
+  return node.kind == PathNodeKind::kCut && node.self != 0 &&
+         node.position != static_cast<uint64_t>(PathEnd::kUnknownMapping) &&
+         node.position != static_cast<uint64_t>(PathEnd::kNoUnwindTable);
+}
+
 /// A function whose ticks are not all in paths that end in it.
 struct LackingFunction {
   CodePlace start;
@@ -183,11 +191,9 @@ class Leaves {
     std::vector<LackingPart> parts;
     for (uint32_t i = 0; i < scopes.size(); ++i) {
       const PathTreeNode node = tree()[i];
-      const bool is_unread =
-          node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted);
       if (node.folded != 0) parts.push_back({add_cut(i, kFoldedPart, node.folded), node.folded, scopes[i]});
       if (node.folded != 0) tree()[i].folded = 0;
-      if (is_unread && node.self != 0) parts.push_back({i, node.self, scopes[i]});
+      if (lacks_leaf(node)) parts.push_back({i, node.self, scopes[i]});
     }
     if (uint64_t& ticks = profile_.paths.no_room; ticks != 0) {
       parts.push_back({add_cut(PathTreeNode::kNoParent, kPathWithoutRoom, ticks), ticks});
@@ -236,7 +242,7 @@ class Leaves {
 };
 
 bool lacks_leaves(const CallPaths& paths) {
-  return paths.no_room != 0 || unread_ticks(paths.context) != 0 || is_folded(paths.context);
+  return paths.no_room != 0 || std::ranges::any_of(paths.context, lacks_leaf) || is_folded(paths.context);
 }
 
 }  // namespace

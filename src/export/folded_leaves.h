@@ -10,11 +10,11 @@ namespace pctally {
 inline constexpr uint64_t kFoldedPart = UINT64_MAX;           ///< through functions that were folded
 inline constexpr uint64_t kPathWithoutRoom = UINT64_MAX - 1;  ///< there is nothing above it
 
-/// The profile with a leaf for each tick whose path was folded, was not read, or found no room, as far as the
-/// ticks at the addresses say which functions ran in these: a function's own ticks without those of the paths
-/// that end in it. So each function has all its own ticks, and each path has all of its. Which path had which
-/// function is an estimate, in proportion; a function that only one scope has is given to no other. Nothing
-/// if no leaf is missing.
+/// The profile with a leaf for each tick whose path was folded, found no room, or is cut before the function
+/// that ran, as far as the ticks at the addresses say which functions ran in these: a function's own ticks
+/// without those of the paths that end in it. So each function has all its own ticks, and each path has all
+/// of its. Which path had which function is an estimate, in proportion; a function that only one scope has is
+/// given to no other. Nothing if no leaf is missing.
 std::optional<Profile> with_leaves(const Profile& profile, const OpenSymbolizer& open);
 
 }  // namespace pctally

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "export/formats.h"
+#include "profile/path_cut.h"
 #include "report/paths/path_profile_for_test.h"
 
 namespace pctally {
@@ -96,6 +97,27 @@ TEST(FoldedLeaves, OfPathsWithoutRoomOrNotReadAreKnownToo) {
   EXPECT_EQ(sums.leaves, (Ticks{{"f3", 10}}));
   EXPECT_EQ(sums.paths,
             (Ticks{{"prog;[path not read by the recorder];", 6}, {"[no room for the path];", 4}}));
+}
+
+/// As of threads near the end of their stacks (timer), of processes that end, and of pctally_count().
+TEST(FoldedLeaves, OfCutsWithoutAFunctionAreKnownToo) {
+  for (const PathEnd end : {PathEnd::kNoRoom, PathEnd::kMemoryGone, PathEnd::kByHand}) {
+    PathProfile it = folded_profile();
+    it.profile.paths.context[it.add_cut(end)].self = 10;
+    it.profile.positions.back().ticks += 10;
+    const Sums sums(it.profile);
+    EXPECT_EQ(sums.leaves, (Ticks{{"f2", 3}, {"f3", 11}, {"f4", 19}}));
+    const std::string cut = "prog;" + cut_name(it.profile.paths, end) + ";";
+    EXPECT_EQ(sums.paths, (Ticks{{"prog;f1;", 3}, {"prog;f1;[folded];", 20}, {cut, 10}}));
+  }
+}
+
+/// Code of no known file is in no function.
+TEST(FoldedLeaves, OfOtherCutsAreNone) {
+  PathProfile it = folded_profile();
+  it.profile.paths.context[it.add_cut(PathEnd::kUnknownMapping)].self = 10;
+  it.profile.ledger.outside = 10;
+  EXPECT_EQ(Sums(it.profile).paths["prog;f1;[folded];"], 20u);
 }
 
 class CountingSymbolizer : public FakeSymbolizer {
