@@ -92,8 +92,8 @@ class SymbolRanges {
 /// The functions of one executable, in order.
 class MissingTicks {
  public:
-  MissingTicks(const Starts& starts, bool one_frame, std::vector<LackingFunction>* functions)
-      : starts_(starts), one_frame_(one_frame), functions_(*functions) {}
+  MissingTicks(const Starts& starts, std::vector<LackingFunction>* functions)
+      : starts_(starts), functions_(*functions) {}
 
   void add(std::span<const WeightedPosition> ticks, Symbolizer& symbolizer) {
     const uint32_t executable = ticks.front().executable;
@@ -122,10 +122,10 @@ class MissingTicks {
   /// than the symbol: then they are in the other symbols of an entry of the unwind table.
   void add_covered(CodePlace start, uint64_t ends, std::span<const WeightedPosition> covered,
                    const SymbolRanges& symbols) {
-    const uint64_t own_end = one_frame_ ? start.second + 1 : symbols.at(start.second).end;
+    const uint64_t own_end = symbols.at(start.second).end;
     const auto behind = std::ranges::lower_bound(covered, own_end, {}, &WeightedPosition::position);
     auto own = covered.first(static_cast<size_t>(behind - covered.begin()));
-    if (!one_frame_ && ends > ticks_of(own)) own = covered;
+    if (ends > ticks_of(own)) own = covered;
     add_function(start, ends, ticks_of(own));
     add_by_symbol(covered.subspan(own.size()), symbols);
   }
@@ -135,8 +135,7 @@ class MissingTicks {
       const uint64_t position = ticks[i].position;
       const SymbolRanges::Range symbol = symbols.at(position);
       for (next = i + 1; next < ticks.size() && ticks[next].position < symbol.end;) ++next;
-      if (one_frame_) next = i + 1;
-      const bool has_start = !one_frame_ && symbol.start <= position;
+      const bool has_start = symbol.start <= position;
       add_function({ticks[i].executable, has_start ? symbol.start : position}, 0,
                    ticks_of(ticks.subspan(i, next - i)));
     }
@@ -147,15 +146,15 @@ class MissingTicks {
   }
 
   const Starts& starts_;
-  bool one_frame_;
   std::vector<LackingFunction>& functions_;
 };
 
 std::vector<LackingFunction> missing_functions(const Profile& profile, const OpenSymbolizer& open) {
+  std::vector<LackingFunction> functions;
+  if (profile.paths.one_frame) return functions;
   ObjectNames names(profile, open);
   const Starts starts(profile.paths);
-  std::vector<LackingFunction> functions;
-  MissingTicks missing(starts, profile.paths.one_frame, &functions);
+  MissingTicks missing(starts, &functions);
   const std::span<const WeightedPosition> all(profile.positions);
   for (size_t first = 0, next = 0; first < all.size(); first = next) {
     while (next < all.size() && all[next].executable == all[first].executable) ++next;

@@ -120,6 +120,22 @@ TEST(FoldedLeaves, OfOtherCutsAreNone) {
   EXPECT_EQ(Sums(it.profile).paths["prog;f1;[folded];"], 20u);
 }
 
+/// The place of the tick is all that is below a program of `record --scope program`.
+TEST(FoldedLeaves, AreNoneWhereStacksAreOfOneLocation) {
+  PathProfile it;
+  it.profile.paths.recorded = false;
+  it.profile.paths.one_frame = true;
+  it.add(0, 0x331, 4);
+  it.profile.paths.context[it.add_cut(PathEnd::kNoRoom)].self = 3;
+  it.profile.paths.context[0].folded = 5;
+  it.profile.paths.no_room = 2;
+  it.profile.positions[0].ticks = it.profile.ledger.counted = 14;
+  const std::string text = folded_export(it.profile, stacks_of(it.profile, &FakeSymbolizer::open, true));
+  EXPECT_EQ(text,
+            "[no room for the path] 2\nprog;[folded] 5\nprog;[path without room for the stack] 3\n"
+            "prog;f3;inlined 4\n");
+}
+
 class CountingSymbolizer : public FakeSymbolizer {
  public:
   CountingSymbolizer(const ExecutableIdentity& identity, size_t* calls)
