@@ -23,6 +23,26 @@ bool is_library(std::string_view name) {
   return name.ends_with(".so") || name.find(".so.") != std::string_view::npos;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_alphanumeric(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Whether a word ends before `rest`: it may have a version.
+bool ends_word(std::string_view rest) {
+  while (!rest.empty() && is_digit(rest.front())) rest.remove_prefix(1);
+  return rest.empty() || !is_alphanumeric(rest.front());
+}
+
+/// Whether a link called `wanted` may lead to a file called `name`: that is the name with something before a
+/// dash or behind it, or it ends in the name.
+bool is_called_like(std::string_view name, std::string_view wanted) {
+  if (wanted.empty()) return false;
+  if (name.ends_with(wanted)) return true;
+  for (size_t at = name.find(wanted); at != std::string_view::npos; at = name.find(wanted, at + 1))
+    if ((at == 0 || name[at - 1] == '-') && ends_word(name.substr(at + wanted.size()))) return true;
+  return false;
+}
+
 }  // namespace
 
 std::optional<uint32_t> program_file(const Profile& profile) {
@@ -39,8 +59,8 @@ std::optional<uint32_t> program_file(const Profile& profile) {
     const std::string_view name = base_name(file.path);
     const bool is_it = !wanted.empty() && name == wanted;
     if (file.kind != ExecutableKind::kFile || (is_library(name) && !is_it)) continue;
-    const bool has_name = !wanted.empty() && name.find(wanted) != std::string_view::npos;
-    const Rank rank(is_it && file.path == command, is_it, programs.contains(name), has_name, ticks[i]);
+    const Rank rank(is_it && file.path == command, is_it, programs.contains(name),
+                    is_called_like(name, wanted), ticks[i]);
     if (best && rank <= best_rank) continue;
     best = i;
     best_rank = rank;

@@ -1,4 +1,4 @@
-// Which of a profile's files is the program that was started.
+// Which of a profile's files is the program that was started, as far as names say it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,10 +7,11 @@
 
 namespace pctally {
 
-/// An index into Profile::executables. A command is often a link with another name than its file: then it is
-/// the program whose name has the command's in it (g++ is x86_64-linux-gnu-g++-12), or else the one with most
-/// ticks. Programs are the files that scopes name, or else those that are not called like a library. Nothing
-/// where there is none.
+/// An index into Profile::executables: of the program that is called like the command. A command is often a
+/// link with another name than its file. That has something before a dash, or behind the name (g++:
+/// x86_64-linux-gnu-g++-12, python: python3.11), or it ends in the name (awk: mawk). If no file is called
+/// like the command, as that of cc, it is the program with most ticks. Programs are the files that scopes
+/// name, or else those that are not called like a library. Nothing where there is none.
 std::optional<uint32_t> program_file(const Profile& profile);
 
 }  // namespace pctally

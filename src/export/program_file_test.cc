@@ -30,6 +30,24 @@ TEST(ProgramFile, MayHaveALongerNameThanItsLink) {
   Profile profile = profile_with_command("/usr/bin/python3");
   profile.executables[3].path = "/usr/bin/python3.11";
   EXPECT_EQ(program_file(profile), 3u);
+  profile.command = {"python"};
+  EXPECT_EQ(program_file(profile), 3u);
+  profile.command = {"awk"};
+  profile.executables[3].path = "/usr/bin/mawk";
+  EXPECT_EQ(program_file(profile), 3u);
+}
+
+/// Debian's cc is x86_64-linux-gnu-gcc-12, which runs cc1plus and as.
+TEST(ProgramFile, WhoseNameIsAPartOfAWordIsNotCalledLikeTheCommand) {
+  Profile profile = profile_with_command("cc");
+  profile.executables[5].path = "/usr/bin/x86_64-linux-gnu-gcc-12";
+  EXPECT_EQ(program_file(profile), 4u);
+  profile.positions[3].ticks = 61;
+  EXPECT_EQ(program_file(profile), 3u) << "it has most ticks";
+  profile.command = {"gcc"};
+  EXPECT_EQ(program_file(profile), 5u);
+  profile.command = {"linux-gnu-g"};
+  EXPECT_EQ(program_file(profile), 3u);
 }
 
 TEST(ProgramFile, OfAnotherNameIsTheProgramWithMostTicks) {
