@@ -95,7 +95,7 @@ std::vector<std::string_view> frames_of(std::string_view stack) {
 }
 
 /// Takes the frame of a cut out of a stack: we write it behind the program and, where it is known, the
-/// thread, which are the outermost frames of all stacks. No frame is left where none of code is behind it.
+/// thread, which are the outermost frames of all stacks. If it is the last frame, it stays: as what ran.
 /// kComplete: it has none.
 PathEnd take_cut(std::vector<std::string_view>* frames) {
   constexpr size_t kMostInFront = 2;
@@ -103,9 +103,7 @@ PathEnd take_cut(std::vector<std::string_view>* frames) {
     const auto frame = frames->end() - 1 - static_cast<ptrdiff_t>(i);
     const std::optional<PathEnd> cut = cut_named(*frame);
     if (!cut) continue;
-    const bool is_innermost = frame == frames->begin();
-    frames->erase(frame);
-    if (is_innermost) frames->clear();
+    if (frame != frames->begin()) frames->erase(frame);
     return *cut;
   }
   return PathEnd::kComplete;
@@ -155,8 +153,7 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
       stack.push_back(sum.place(object, {{std::string(frame), "", 0}}));
     if (!sum.add_rows(stack.size() + 1)) return fail(EFBIG, "it has more than 10,000,000 frames");
     if (stack.empty())
-      sum.add_outside(parsed->count, parsed->count, PathScope{},
-                      end == PathEnd::kComplete ? PathEnd::kInterrupted : end);
+      sum.add_outside(parsed->count, parsed->count);
     else
       sum.add(stack, parsed->count, parsed->count, PathScope{}, end);
   }

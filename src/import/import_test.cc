@@ -60,17 +60,18 @@ TEST(ImportFolded, AStackThatIsVeryDeepIsCut) {
   EXPECT_EQ(profile.paths.context.back().self, 7u);
 }
 
-/// What we have written: the frame of a cut is no function, and without frames of code behind it none ran.
+/// What we have written: the frame of a cut is no function. Without frames of code behind it nobody knows
+/// which code ran, but these are ticks of code.
 TEST(ImportFolded, KnowsTheCutsOfOurFiles) {
   Imported read(
       "prog;[path cut at code without unwind table];f;g 3\nprog;main;g 1\n"
-      "prog;io;[path cut at a doubtful return address];g 5\nprog;[path not read by the recorder] 7\n");
-  EXPECT_EQ(read.amounts(), (Sums{{"g", 9}}));
-  EXPECT_EQ(read.profile.ledger.outside, 7u);
+      "prog;io;[path cut at a doubtful return address];g 5\nprog;[path without room for the stack] 7\n");
+  EXPECT_EQ(read.amounts(), (Sums{{"g", 9}, {"[path without room for the stack]", 7}}));
+  EXPECT_EQ(read.profile.ledger.outside, 0u);
   EXPECT_EQ(read.stacks(), (Sums{{"file.name;[no-unwind-table];prog;f;g", 3},
                                  {"file.name;prog;main;g", 1},
                                  {"file.name;[doubtful];prog;io;g", 5},
-                                 {"file.name;[no-stack]", 7}}));
+                                 {"file.name;[no-room];prog;[path without room for the stack]", 7}}));
 }
 
 TEST(ImportFolded, TextThatIsNoneIsNone) {
@@ -264,18 +265,19 @@ TEST(ImportPprof, KnowsTheScopesOfOurFiles) {
 TEST(ImportPprof, KnowsTheCutsOfOurFiles) {
   Proto proto = two_stacks("cpu", "nanoseconds");
   proto.function(3, "prog", 0, "[program]");
-  proto.function(4, "[path cut where the stack could not be read]");
+  const std::string cut = "[path cut where the stack could not be read]";
+  proto.function(4, cut);
   proto.sample({2, 1, 4, 3}, {1, 5});
   proto.sample({1, 4, 3}, {1, 6});
   proto.sample({4, 3}, {1, 7});
   Imported read(proto.done());
-  EXPECT_EQ(read.amounts(), (Sums{{"main", 16}, {"leaf", 35}})) << "a cut is no function";
-  EXPECT_EQ(read.profile.ledger.outside, 7u);
+  EXPECT_EQ(read.amounts(), (Sums{{"main", 16}, {"leaf", 35}, {cut, 7}})) << "what ran is not known";
+  EXPECT_EQ(read.profile.ledger.outside, 0u) << "but it was code";
   EXPECT_EQ(read.stacks(), (Sums{{"file.name;main;leaf", 30},
                                  {"file.name;main", 10},
                                  {"prog;[stack-unreadable];main;leaf", 5},
                                  {"prog;[stack-unreadable];main", 6},
-                                 {"prog;[stack-unreadable]", 7}}));
+                                 {"prog;[stack-unreadable];" + cut, 7}}));
 }
 
 /// As of --scope without -g.
@@ -302,12 +304,12 @@ TEST(ImportPprof, KeepsScopesWithoutCallers) {
 
 /// Whoever adds files up, or chooses from them, keeps the comments.
 TEST(ImportPprof, TakesTheEffectiveSamplesOfOurFilesIfTheyAreOfItsValues) {
-  for (const auto& [comment, squares] : std::map<std::string, double>{
-           {"pctally: 2.50 effective samples in 40 cpu nanoseconds", 1600 / 2.5},
-           {"pctally: 2.50 effective samples in 41 cpu nanoseconds", 400},
-           {"pctally: 90.00 effective samples in 40 cpu nanoseconds", 400},
-           {"pctally: nan effective samples in 40 cpu nanoseconds", 400},
-           {"built by hand", 400}}) {
+  for (const auto& [comment, squares] :
+       std::map<std::string, double>{{"pctally: 2.50 effective samples in 40 cpu nanoseconds", 1600 / 2.5},
+                                     {"pctally: 2.50 effective samples in 41 cpu nanoseconds", 400},
+                                     {"pctally: 90.00 effective samples in 40 cpu nanoseconds", 400},
+                                     {"pctally: nan effective samples in 40 cpu nanoseconds", 400},
+                                     {"built by hand", 400}}) {
     Proto proto = two_stacks("cpu", "nanoseconds");
     const int64_t number = proto.text(comment);
     protozero::pbf_writer(proto.bytes).add_packed_int64(13, &number, &number + 1);

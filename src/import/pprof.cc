@@ -437,11 +437,11 @@ Result<void> PprofReader::add_sample(protozero::pbf_reader message) {
     locations.pop_back();
   }
   const std::optional<PathEnd> cut = locations.empty() ? std::nullopt : cut_at(locations.back());
-  if (cut) locations.pop_back();
+  if (cut && locations.size() > 1) locations.pop_back();  // Of a path without code it is what ran.
   std::vector<ImportedPlace> stack;
   for (const uint64_t location : locations) stack.push_back(place_of(location));
   if (stack.empty())
-    sum_.add_outside(amount, samples, scope, cut.value_or(PathEnd::kInterrupted));
+    sum_.add_outside(amount, samples, scope);
   else
     sum_.add(stack, amount, samples, scope, cut.value_or(PathEnd::kComplete));
   return {};

@@ -107,11 +107,12 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   sum_.paths.context[node].self += amount;
 }
 
-void StackSum::add_outside(uint64_t amount, uint64_t count, const PathScope& scope, PathEnd end) {
+void StackSum::add_outside(uint64_t amount, uint64_t count, const PathScope& scope) {
   count_delivery(amount, count);
   if (overflow_) return;
   sum_.ledger.outside += amount;
-  const uint32_t cut = child(scope_of(scope), PathNodeKind::kCut, 0, static_cast<uint64_t>(end));
+  const uint32_t cut =
+      child(scope_of(scope), PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kInterrupted));
   sum_.paths.context[cut].self += amount;
 }
 

@@ -66,8 +66,7 @@ class StackSum {
   void add_outside(uint64_t amount, uint64_t count, const std::string& program = "") {
     add_outside(amount, count, PathScope{.name = program, .build_id = {}});
   }
-  void add_outside(uint64_t amount, uint64_t count, const PathScope& scope,
-                   PathEnd end = PathEnd::kInterrupted);
+  void add_outside(uint64_t amount, uint64_t count, const PathScope& scope);
 
   /// Of what the scopes say there is a report even where no stack has callers.
   void keep_scopes() { keeps_scopes_ = true; }

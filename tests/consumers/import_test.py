@@ -169,6 +169,17 @@ class Import(unittest.TestCase):
         self.assertIn("work", names)
         self.assertEqual([name for name in names if name.startswith("[path")], [])
 
+    def test_a_cut_path_without_code_is_not_outside_all_code(self):
+        file, cut = self.path("bare.folded"), "[path without room for the stack]"
+        with open(file, "w") as text:
+            text.write(f"prog;{cut} 20\nprog;[path cut at code without unwind table];f 10\nprog;main;f 5\n")
+        done = run(p.PCTALLY, "report", "--json", file)
+        read = json.loads(done.stdout)
+        self.assertEqual((read["outside"], read["counted"]), (0, 35))
+        self.assertEqual({row["function"]: row["ticks"] for row in read["rows"] if row["ticks"]}, {cut: 20, "f": 15})
+        self.assertEqual({cut["reason"]: cut["ticks"] for cut in read["paths"]["cut"]}, {"no-room": 20, "no-unwind-table": 10})
+        self.assertNotIn("outside", run(p.PCTALLY, "report", file).stdout + done.stderr)
+
     def test_profile_of_go(self):
         self.need("go")
         with open(self.path("hot.go"), "w") as file:
