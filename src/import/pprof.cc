@@ -266,6 +266,10 @@ void PprofReader::read_message() {
       case part(13):
         for (const int64_t comment : message.get_packed_int64()) count(1), comments_.push_back(comment);
         break;
+      case number(13):
+        count(1);
+        comments_.push_back(message.get_int64());
+        break;
       case number(14):
         default_type_ = message.get_int64();
         break;

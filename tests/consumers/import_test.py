@@ -332,6 +332,9 @@ class Import(unittest.TestCase):
             if shutil.which("go"):
                 raw = run("go", "tool", "pprof", "-raw", out, env={**os.environ, "HOME": self.directory}).stdout
                 self.assertIn("\nPeriod: 0\n", raw)
+                again = self.path("rewritten.pb.gz")
+                run("go", "tool", "pprof", "-proto", "-output", again, out, env={**os.environ, "HOME": self.directory})
+                self.assertEqual(p.report(again)["effective_samples"], read["effective_samples"])
                 self.assertEqual(sum(int(ticks) for ticks in re.findall(r"^ +(\d+) +\d+: [\d ]+$", raw, re.M)), read["samples"])
 
     def test_places_of_other_tools_stay_apart(self):
