@@ -73,6 +73,12 @@ TEST(ImportFolded, KnowsTheCutsOfOurFiles) {
                                  {"file.name;[no-room];prog;[path without room for the stack]", 7}}));
 }
 
+TEST(ImportFolded, WhatAnotherToolCallsNoStackIsAFrame) {
+  Imported read("x;[no stack] 7\nx;y 1\n");
+  EXPECT_EQ(read.profile.ledger.outside, 0u);
+  EXPECT_EQ(read.stacks(), (Sums{{"file.name;x;[no stack]", 7}, {"file.name;x;y", 1}}));
+}
+
 TEST(ImportFolded, TextThatIsNoneIsNone) {
   EXPECT_EQ(Imported("select 1").error, "none");
   EXPECT_EQ(Imported("a;b 1\nnot so\n").error, "none");

@@ -1,5 +1,7 @@
 #include "profile/path_cut.h"
 
+#include <array>
+
 namespace pctally {
 namespace {
 
@@ -23,10 +25,16 @@ constexpr CutReason kReasons[kPathEnds] = {
 
 /// Other tools have samples without a stack, and no recorder of ours that could have read it.
 constexpr CutReason kNoStack = {"no-stack", "without a stack"};
-constexpr char kNoStackName[] = "[no stack]";
 
-std::string name_of(const CutReason& reason) {
-  return &reason == &kNoStack ? kNoStackName : "[path " + std::string(reason.text) + "]";
+/// By PathEnd.
+const std::array<std::string, kPathEnds>& names() {
+  static const auto all = [] {
+    std::array<std::string, kPathEnds> names;
+    for (unsigned end = 0; end < kPathEnds; ++end)
+      names[end] = "[path " + std::string(kReasons[end].text) + "]";
+    return names;
+  }();
+  return all;
 }
 
 }  // namespace
@@ -37,14 +45,13 @@ const CutReason& cut_reason(PathEnd end, bool ends_known) {
 
 std::string cut_name(const CallPaths& paths, PathEnd end) {
   if (static_cast<unsigned>(end) >= kPathEnds) return "[path cut]";
-  return name_of(cut_reason(end, paths.ends_known));
+  return &cut_reason(end, paths.ends_known) == &kNoStack ? "[no stack]" : names()[static_cast<unsigned>(end)];
 }
 
 std::optional<PathEnd> cut_named(std::string_view name) {
-  if (!name.starts_with('[')) return std::nullopt;
-  if (name == kNoStackName) return PathEnd::kInterrupted;
+  if (!name.starts_with("[path ")) return std::nullopt;
   for (unsigned end = 1; end < kPathEnds; ++end)
-    if (name == name_of(kReasons[end])) return static_cast<PathEnd>(end);
+    if (name == names()[end]) return static_cast<PathEnd>(end);
   return std::nullopt;
 }
 

@@ -19,7 +19,7 @@ const CutReason& cut_reason(PathEnd end, bool ends_known);
 /// "[path cut at code without unwind table]": stands for the outer part of a path that is cut.
 std::string cut_name(const CallPaths& paths, PathEnd end);
 
-/// Which cut has that name; none: it is a function's.
+/// Which cut has that name; none: it is a function's, as "[no stack]" may be one of another tool.
 std::optional<PathEnd> cut_named(std::string_view name);
 
 }  // namespace pctally
