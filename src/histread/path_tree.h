@@ -62,6 +62,7 @@ struct CallPaths {
   PathTree context;
   PathTree plane;
   bool ends_known = true;    ///< false: a path that is not cut may lack callers; other tools do not say
+  bool stackless = false;    ///< PathEnd::kInterrupted is a sample without a stack, of another tool
   bool first_come = false;   ///< what is folded came when the tree was full; else it was pruned
   uint64_t no_room = 0;      ///< ticks without a node
   uint64_t pruned = 0;       ///< nodes that were folded into their parents

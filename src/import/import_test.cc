@@ -73,6 +73,11 @@ TEST(ImportFolded, KnowsTheCutsOfOurFiles) {
                                  {"file.name;[no-room];prog;[path without room for the stack]", 7}}));
 }
 
+TEST(ImportFolded, APathThatOurRecorderHasNotReadIsNoneWithoutAStack) {
+  Imported read("prog;[path not read by the recorder];f 3\nprog;f 1\n");
+  EXPECT_EQ(read.stacks(), (Sums{{"file.name;[interrupted];prog;f", 3}, {"file.name;prog;f", 1}}));
+}
+
 TEST(ImportFolded, WhatAnotherToolCallsNoStackIsAFrame) {
   Imported read("x;[no stack] 7\nx;y 1\n");
   EXPECT_EQ(read.profile.ledger.outside, 0u);

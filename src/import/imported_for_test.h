@@ -50,7 +50,7 @@ struct Imported {
         std::string part = is_code ? name(node->executable, node->position) : "";
         if (is_code && with_objects) part = profile.executables[node->executable].path + ":" + part;
         if (node->kind == PathNodeKind::kCut)
-          part = std::string("[") + cut_reason(static_cast<PathEnd>(node->position), false).id + "]";
+          part = std::string("[") + cut_reason(profile.paths, static_cast<PathEnd>(node->position)).id + "]";
         if (node->kind == PathNodeKind::kScope) part = profile.paths.scopes[node->position].name;
         text = text.empty() ? part : part + ";" + text;
         if (node->parent == PathTreeNode::kNoParent) break;

@@ -89,6 +89,7 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   const ImportedPlace& leaf = stack.front();
   sum_.positions.push_back({leaf.executable, leaf.position, amount});
   has_callers_ = has_callers_ || stack.size() > 1 || end != PathEnd::kComplete;
+  has_unread_ = has_unread_ || end == PathEnd::kInterrupted;
   uint32_t node = scope_of(scope);
   if (!has_callers_) flat_[{node, leaf.executable, leaf.position}] += amount;
   if (stack.size() > kMostImportedFrames) {
@@ -190,6 +191,7 @@ Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {
     profile.paths.recorded = has_callers_;
     profile.paths.one_frame = !has_callers_;
     profile.paths.ends_known = false;
+    profile.paths.stackless = !has_unread_;
   }
   divide(profile.period_ns, &profile);
   return profile;

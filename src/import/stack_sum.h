@@ -108,6 +108,7 @@ class StackSum {
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint64_t>
       flat_;  ///< by node of the scope, executable and position, while there are no callers
   bool has_callers_ = false, keeps_scopes_ = false;
+  bool has_unread_ = false;       ///< the file says so of a path
   uint64_t common_ = 0;           ///< greatest common divisor of all amounts
   double squares_ = 0;            ///< sum of amount^2 / count
   double effective_samples_ = 0;  ///< 0: not known

@@ -170,6 +170,7 @@ void Merger::Sums::add(Profile profile) {
   paths.recorded = profile.paths.recorded;
   paths.one_frame = profile.paths.one_frame;
   paths.ends_known = paths.ends_known && profile.paths.ends_known;
+  paths.stackless = paths.stackless || profile.paths.stackless;
   paths.first_come = paths.first_come || profile.paths.first_come;
   paths.no_room = scaled(paths.no_room + scaled(profile.paths.no_room, weight), 1);
   paths.pruned += profile.paths.pruned;

@@ -39,13 +39,13 @@ const std::array<std::string, kPathEnds>& names() {
 
 }  // namespace
 
-const CutReason& cut_reason(PathEnd end, bool ends_known) {
-  return end == PathEnd::kInterrupted && !ends_known ? kNoStack : kReasons[static_cast<unsigned>(end)];
+const CutReason& cut_reason(const CallPaths& paths, PathEnd end) {
+  return end == PathEnd::kInterrupted && paths.stackless ? kNoStack : kReasons[static_cast<unsigned>(end)];
 }
 
 std::string cut_name(const CallPaths& paths, PathEnd end) {
   if (static_cast<unsigned>(end) >= kPathEnds) return "[path cut]";
-  return &cut_reason(end, paths.ends_known) == &kNoStack ? "[no stack]" : names()[static_cast<unsigned>(end)];
+  return &cut_reason(paths, end) == &kNoStack ? "[no stack]" : names()[static_cast<unsigned>(end)];
 }
 
 std::optional<PathEnd> cut_named(std::string_view name) {

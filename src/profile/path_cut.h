@@ -13,8 +13,8 @@ struct CutReason {
   const char* text;  ///< "cut at code without unwind table"
 };
 
-/// REQUIRES: `end` < kPathEnds. `ends_known`: as of CallPaths.
-const CutReason& cut_reason(PathEnd end, bool ends_known);
+/// REQUIRES: `end` < kPathEnds.
+const CutReason& cut_reason(const CallPaths& paths, PathEnd end);
 
 /// "[path cut at code without unwind table]": stands for the outer part of a path that is cut.
 std::string cut_name(const CallPaths& paths, PathEnd end);

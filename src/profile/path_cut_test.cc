@@ -13,6 +13,14 @@ TEST(PathCut, IsKnownByItsName) {
   }
 }
 
+TEST(PathCut, OfAnotherToolIsASampleWithoutAStack) {
+  CallPaths recorded, imported;
+  imported.stackless = true;
+  EXPECT_STREQ(cut_reason(recorded, PathEnd::kInterrupted).id, "interrupted");
+  EXPECT_STREQ(cut_reason(imported, PathEnd::kInterrupted).id, "no-stack");
+  EXPECT_STREQ(cut_reason(imported, PathEnd::kNoRoom).id, "no-room");
+}
+
 TEST(PathCut, HasNoNameOfAFunction) {
   for (const char* name :
        {"", "[path ]", "[path cut]", "[lost]", "[no stack]", "main", "path cut at code without unwind table"})

@@ -42,7 +42,7 @@ PathAccount path_account(const CallPaths& paths) {
   account.ticks += paths.no_room;
   for (unsigned i = 0; i < kPathEnds; ++i) {
     const auto end = static_cast<PathEnd>(i);
-    const CutReason& reason = cut_reason(end, paths.ends_known);
+    const CutReason& reason = cut_reason(paths, end);
     std::string text = reason.text;
     if (end == PathEnd::kShortDump && paths.stack_bytes != 0)
       text =

@@ -273,7 +273,7 @@ int refuse_missing_function(const Profile& profile, const Arguments& arguments, 
         "no function on a path that was kept{} is called {}; more are with a larger record --paths-memory",
         where, name);
   else if (const uint64_t unread = unread_ticks(profile.paths.context);
-           unread != 0 && profile.paths.ends_known)
+           unread != 0 && !profile.paths.stackless)
     complain("no function on a stack that was read{} is called {}; the recorder has not read those of {}",
              where, name, counted_ticks(profile, unread));
   else if (const std::string near = nearest(name, names); !near.empty())

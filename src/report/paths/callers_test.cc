@@ -334,7 +334,7 @@ TEST(Callers, TicksThatTheRecorderHasNotReadMayBelongToAnyFunction) {
   part.paths.context[cut].self = 0;
   const NamedPaths of_part(part, names, NamedPaths::Detail::kLines);
   EXPECT_EQ(callers_of(part, of_part, find_functions(of_part, "f2").at(0)).unread, 7u);
-  paths.profile.paths.ends_known = false;
+  paths.profile.paths.stackless = true;
   const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
   EXPECT_THAT(callers_text(paths.profile, callers, {}),

@@ -128,7 +128,7 @@ class CallersText {
   void add_unread() {
     if (callers_.unread == 0) return;
     const std::string ticks = counted_ticks(profile_, callers_.unread);
-    if (profile_.paths.ends_known)
+    if (!profile_.paths.stackless)
       out_ += fmt::format("\nthe recorder has not read the stacks of {}, which may belong here\n", ticks);
     else
       out_ += fmt::format("\n{} without a stack may belong here\n", ticks);

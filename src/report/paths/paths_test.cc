@@ -339,6 +339,7 @@ TEST(PathAccount, CallsNoPathOfAnotherToolComplete) {
   paths.add(paths.add_cut(PathEnd::kUnknownMapping), 0x200, 3);
   EXPECT_EQ(path_account_text(path_account(paths.profile.paths)),
             "not known which of 10 ticks are complete; 3 cut at code in no known mapping");
+  paths.profile.paths.stackless = true;
   paths.profile.paths.context[paths.add_cut(PathEnd::kInterrupted)].self = 2;
   const PathAccount account = path_account(paths.profile.paths);
   EXPECT_EQ(path_account_text(account),
