@@ -80,6 +80,21 @@ TEST(ImportPprof, KeepsScopesWithoutCallers) {
   EXPECT_EQ(read.profile.paths.scopes[1].kind, PathScopeKind::kGroup);
 }
 
+TEST(ImportPprof, ACutMakesNoCallers) {
+  Proto proto;
+  proto.type(1, "samples", "count");
+  proto.function(1, "f");
+  proto.function(2, "prog", 0, "[program]");
+  proto.function(3, "[path cut at code without unwind table]");
+  proto.sample({1, 2}, {2});
+  proto.sample({1, 3, 2}, {5});
+  proto.sample({3, 2}, {7});
+  Imported read(proto.done());
+  EXPECT_TRUE(read.profile.paths.one_frame);
+  EXPECT_FALSE(read.profile.paths.recorded);
+  EXPECT_EQ(read.stacks(), (Sums{{"prog;f", 7}, {"prog;[path cut at code without unwind table]", 7}}));
+}
+
 /// Whoever adds files up, or chooses from them, keeps the comments.
 TEST(ImportPprof, TakesTheEffectiveSamplesOfOurFilesIfTheyAreOfItsValues) {
   for (const auto& [comment, squares] :

@@ -88,7 +88,7 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   sum_.ledger.counted += amount;
   const ImportedPlace& leaf = stack.front();
   sum_.positions.push_back({leaf.executable, leaf.position, amount});
-  has_callers_ = has_callers_ || stack.size() > 1 || end != PathEnd::kComplete;
+  has_callers_ = has_callers_ || stack.size() > 1;
   has_unread_ = has_unread_ || end == PathEnd::kInterrupted;
   uint32_t node = scope_of(scope);
   if (!has_callers_) flat_[{node, leaf.executable, leaf.position}] += amount;
@@ -127,13 +127,13 @@ void StackSum::add_process(int32_t pid, const std::string& comm, uint64_t amount
   if (amount <= kLargestSum) processes_[{pid, comm}] += amount;
 }
 
-/// The place of each tick below its scope.
+/// The place of each tick below its scope. Without callers there are no paths that could be cut.
 PathTree StackSum::one_frame_tree() const {
   PathTree tree;
   std::vector<uint32_t> moved;
   for (PathTreeNode node : sum_.paths.context) {
     moved.push_back(static_cast<uint32_t>(tree.size()));
-    if (node.kind == PathNodeKind::kCode) continue;
+    if (node.kind == PathNodeKind::kCode || (node.kind == PathNodeKind::kCut && node.self == 0)) continue;
     if (node.parent != PathTreeNode::kNoParent) node.parent = moved[node.parent];
     tree.push_back(node);
   }
