@@ -77,7 +77,8 @@ class PprofReader {
   uint64_t samples_of(uint64_t amount, const std::vector<int64_t>& values) const;
   Result<void> add_sample(protozero::pbf_reader message);
   const PathScope& scope_at(uint64_t location);
-  std::optional<PathEnd> cut_at(uint64_t location) const;
+  std::optional<PathEnd> cut_at(uint64_t location);
+  std::optional<PathEnd> cut_of(const Location& location) const;
   PathScope scope_of(const Location& location);
   ImportedPlace place_of(uint64_t location);
   Frame frame_of(const Line& line);
@@ -108,8 +109,9 @@ class PprofReader {
   std::unordered_map<uint64_t, Location> locations_;
   std::unordered_map<uint64_t, Function> functions_;
   std::unordered_map<uint64_t, ImportedPlace> places_;
-  std::unordered_map<uint64_t, uint32_t> objects_;  ///< by mapping
-  std::unordered_map<uint64_t, PathScope> scopes_;  ///< of outermost locations
+  std::unordered_map<uint64_t, uint32_t> objects_;             ///< by mapping
+  std::unordered_map<uint64_t, PathScope> scopes_;             ///< of outermost locations
+  std::unordered_map<uint64_t, std::optional<PathEnd>> cuts_;  ///< the same below scopes
   ValueType period_type_;
   int64_t period_ = 0, default_type_ = 0, time_ns_ = 0, duration_ns_ = 0;
   PprofValue value_;
@@ -398,12 +400,18 @@ const PathScope& PprofReader::scope_at(uint64_t id) {
 }
 
 /// Why a path is cut at a location that we have written for it; none: it is code.
-std::optional<PathEnd> PprofReader::cut_at(uint64_t id) const {
-  const auto location = locations_.find(id);
-  if (location == locations_.end() || location->second.mapping != 0 || location->second.lines.size() != 1)
-    return std::nullopt;
-  const auto function = functions_.find(location->second.lines[0].function);
+std::optional<PathEnd> PprofReader::cut_of(const Location& location) const {
+  if (location.mapping != 0 || location.lines.size() != 1) return std::nullopt;
+  const auto function = functions_.find(location.lines[0].function);
   return function == functions_.end() ? std::nullopt : cut_named(view(function->second.name));
+}
+
+/// The same of a location's number.
+std::optional<PathEnd> PprofReader::cut_at(uint64_t id) {
+  const auto [entry, fresh] = cuts_.try_emplace(id);
+  const auto found = fresh ? locations_.find(id) : locations_.end();
+  if (found != locations_.end()) entry->second = cut_of(found->second);
+  return entry->second;
 }
 
 Result<void> PprofReader::add_sample(protozero::pbf_reader message) {
