@@ -80,8 +80,8 @@ class ProfileFile {
   /// RLIMIT_FSIZE or kLargestBytes forbids: the recording goes on, ticks without room are booked as full.
   bool make_room(uint64_t units) noexcept;
 
-  /// Recorder only: processes will put ticks aside. Takes their ring; from now on make_room() leaves room for a
-  /// program that begins. False if there is none for the ring.
+  /// Recorder only: processes will put ticks aside. Takes their ring; from now on make_room() leaves room for
+  /// a program that begins. False if there is none for the ring.
   bool expect_programs() noexcept;
 
   /// Why make_room() failed last: ENOMEM (not as much is mapped: RLIMIT_AS), EFBIG (RLIMIT_FSIZE), ENOSPC
