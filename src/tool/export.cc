@@ -130,8 +130,8 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   return kExitUsage;
 }
 
-/// Of the files with ticks the one called `name`; without one that of program_file(), or else the one with most
-/// ticks.
+/// Of the files with ticks the one called `name`; without one that of program_file(), or else the one with
+/// most ticks.
 std::optional<uint32_t> find_object(const Profile& profile, const std::string& name) {
   std::map<uint32_t, uint64_t> ticks;
   for (const WeightedPosition& position : profile.positions) ticks[position.executable] += position.ticks;
