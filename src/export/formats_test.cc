@@ -314,7 +314,7 @@ TEST(PerfData, HasEveryTickAndTheCallersOfItsPath) {
   for (const auto& [header, body] : perf_records(file)) {
     EXPECT_EQ(header.size % sizeof(uint64_t), 0u);
     mappings += header.type == PERF_RECORD_MMAP2 ? 1 : 0;
-    if (header.type == PERF_RECORD_KSYMBOL) named += body.substr(16).c_str();
+    if (header.type == PERF_RECORD_KSYMBOL) named += body.substr(16, body.find('\0', 16) - 16);
     if (header.type != PERF_RECORD_SAMPLE) continue;
     period += word_at(body, 3);
     longest = std::max(longest, word_at(body, 4));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/diff/output.h"
+#include "report/print/escape.h"
 #include "report/print/figures.h"
 #include "report/print/markdown.h"
 
