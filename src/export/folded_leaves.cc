@@ -44,14 +44,13 @@ struct LackingPart {
 /// Where functions start, the ticks of the paths that end there, and in which scopes they ran.
 class Starts {
  public:
-  explicit Starts(const CallPaths& paths) : ends_(innermost_functions(paths.context)) {
+  explicit Starts(const CallPaths& paths) : ends_(function_starts(paths)) {
     const std::vector<uint32_t> scopes = scope_of_nodes(paths.plane, paths.scopes.size());
     for (uint32_t i = 0; i < paths.plane.size(); ++i) {
       const PathTreeNode& node = paths.plane[i];
       if (!is_function_of_scope(paths.plane, node)) continue;
       const auto [entry, fresh] = scopes_.try_emplace({node.executable, node.position}, scopes[i]);
       if (!fresh && entry->second != scopes[i]) entry->second = kNoScope;
-      ends_.try_emplace({node.executable, node.position}, 0);
     }
   }
   [[nodiscard]] const std::map<CodePlace, uint64_t>& ends() const { return ends_; }
@@ -89,31 +88,26 @@ class SymbolRanges {
   std::vector<Range> ranges_;  ///< of each
 };
 
-/// The functions of one executable, in order.
 class MissingTicks {
  public:
-  MissingTicks(const Starts& starts, std::vector<LackingFunction>* functions)
-      : starts_(starts), functions_(*functions) {}
+  MissingTicks(const Profile& profile, std::vector<LackingFunction>* functions)
+      : profile_(profile), starts_(profile.paths), functions_(*functions) {}
 
-  void add(std::span<const WeightedPosition> ticks, Symbolizer& symbolizer) {
-    const uint32_t executable = ticks.front().executable;
+  /// The functions of one executable, in order.
+  void add(uint32_t executable, Symbolizer& symbolizer) {
+    const CodePlace behind_all = {executable + 1, 0};
     auto start = starts_.ends().lower_bound({executable, 0});
-    const auto end = starts_.ends().upper_bound({executable, UINT64_MAX});
+    const auto end = starts_.ends().lower_bound(behind_all);
+    const auto next = [&] { return start != end ? start->first : behind_all; };
     std::vector<uint64_t> positions;
     for (auto own = start; own != end; ++own) positions.push_back(own->first.second);
-    for (const WeightedPosition& at : ticks) positions.push_back(at.position);
+    for (const WeightedPosition& at : positions_between(profile_, {executable, 0}, behind_all))
+      positions.push_back(at.position);
     const SymbolRanges symbols(std::move(positions), symbolizer);
-    const auto ticks_before_next = [&] {
-      const uint64_t next = start != end ? start->first.second : UINT64_MAX;
-      const auto last = std::ranges::lower_bound(ticks, next, {}, &WeightedPosition::position);
-      const auto part = ticks.first(static_cast<size_t>(last - ticks.begin()));
-      ticks = ticks.subspan(part.size());
-      return part;
-    };
-    add_by_symbol(ticks_before_next(), symbols);
+    add_by_symbol(positions_between(profile_, {executable, 0}, next()), symbols);
     while (start != end) {
       const auto [place, ends] = *start++;
-      add_covered(place, ends, ticks_before_next(), symbols);
+      add_covered(place, ends, positions_between(profile_, place, next()), symbols);
     }
   }
 
@@ -145,29 +139,27 @@ class MissingTicks {
     if (ticks > ends) functions_.push_back({start, ticks - ends, starts_.scope_of(start)});
   }
 
-  const Starts& starts_;
+  const Profile& profile_;
+  Starts starts_;
   std::vector<LackingFunction>& functions_;
 };
 
-std::vector<LackingFunction> missing_functions(const Profile& profile, const OpenSymbolizer& open) {
+std::vector<LackingFunction> missing_functions(const Profile& profile, ObjectNames& names) {
   std::vector<LackingFunction> functions;
   if (profile.paths.one_frame) return functions;
-  ObjectNames names(profile, open);
-  const Starts starts(profile.paths);
-  MissingTicks missing(starts, &functions);
-  const std::span<const WeightedPosition> all(profile.positions);
-  for (size_t first = 0, next = 0; first < all.size(); first = next) {
-    while (next < all.size() && all[next].executable == all[first].executable) ++next;
-    missing.add(all.subspan(first, next - first), names.symbolizer(all[first].executable));
-  }
+  MissingTicks missing(profile, &functions);
+  std::optional<uint32_t> last;
+  for (const WeightedPosition& at : profile.positions)
+    if (last != at.executable)
+      missing.add(at.executable, names.symbolizer(at.executable)), last = at.executable;
   return functions;
 }
 
 class Leaves {
  public:
-  explicit Leaves(const Profile& profile) : profile_(profile) {}
+  explicit Leaves(Profile* profile) : profile_(*profile) {}
 
-  Profile add(std::vector<LackingFunction> functions) {
+  void add(std::vector<LackingFunction> functions) {
     std::vector<LackingPart> parts = missing_parts();
     std::map<uint32_t, std::pair<std::vector<LackingPart*>, std::vector<LackingFunction*>>> of_one_scope;
     for (LackingPart& part : parts) of_one_scope[part.scope].first.push_back(&part);
@@ -179,7 +171,6 @@ class Leaves {
     for (LackingPart& part : parts) all_parts.push_back(&part);
     for (LackingFunction& function : functions) all_functions.push_back(&function);
     share(all_parts, all_functions);
-    return std::move(profile_);
   }
 
  private:
@@ -236,19 +227,18 @@ class Leaves {
     ++leaves_;
   }
 
-  Profile profile_;
+  Profile& profile_;
   size_t leaves_ = 0;
 };
+
+}  // namespace
 
 bool lacks_leaves(const CallPaths& paths) {
   return paths.no_room != 0 || std::ranges::any_of(paths.context, lacks_leaf) || is_folded(paths.context);
 }
 
-}  // namespace
-
-std::optional<Profile> with_leaves(const Profile& profile, const OpenSymbolizer& open) {
-  if (!lacks_leaves(profile.paths)) return std::nullopt;
-  return Leaves(profile).add(missing_functions(profile, open));
+void add_leaves(Profile* profile, ObjectNames& names) {
+  Leaves(profile).add(missing_functions(*profile, names));
 }
 
 }  // namespace pctally

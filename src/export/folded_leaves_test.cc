@@ -161,7 +161,9 @@ TEST(FoldedLeaves, AreNamedAtOnce) {
   const auto open = [&](const ExecutableIdentity& identity) {
     return std::make_unique<CountingSymbolizer>(identity, &calls);
   };
-  ASSERT_TRUE(with_leaves(it.profile, open).has_value());
+  ASSERT_TRUE(lacks_leaves(it.profile.paths));
+  ObjectNames names(it.profile, open);
+  add_leaves(&it.profile, names);
   EXPECT_EQ(calls, 1u);
 }
 

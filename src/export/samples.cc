@@ -186,9 +186,11 @@ Samples stacks_of(const Profile& recorded, const OpenSymbolizer& open, bool line
                   IsImported is_imported) {
   Samples result;
   result.with_callers = true;
-  const std::optional<Profile> with = with_leaves(recorded, open);
-  const Profile& profile = with ? *with : recorded;
+  std::optional<Profile> with_leaves;
+  if (lacks_leaves(recorded.paths)) with_leaves = recorded;
+  const Profile& profile = with_leaves ? *with_leaves : recorded;
   ObjectNames names(profile, open);
+  if (with_leaves) add_leaves(&*with_leaves, names);
   const NamedPaths paths(profile, names,
                          lines ? NamedPaths::Detail::kSharedParts : NamedPaths::Detail::kFunctions);
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));

@@ -43,6 +43,13 @@ std::map<CodePlace, uint64_t> innermost_functions(const PathTree& tree) {
   return functions;
 }
 
+std::map<CodePlace, uint64_t> function_starts(const CallPaths& paths) {
+  std::map<CodePlace, uint64_t> starts = innermost_functions(paths.context);
+  for (const PathTreeNode& node : paths.plane)
+    if (is_function_of_scope(paths.plane, node)) starts.try_emplace({node.executable, node.position}, 0);
+  return starts;
+}
+
 Positions positions_between(const Profile& profile, CodePlace from, CodePlace to) {
   const auto find = [&](CodePlace place) {
     return std::ranges::partition_point(profile.positions, [&](const WeightedPosition& at) {
@@ -60,10 +67,7 @@ uint64_t ticks_of(Positions positions) {
 
 InnermostNames::InnermostNames(const Profile& part, ObjectNames& names) {
   const Profile& profile = whole_of(part);
-  std::map<CodePlace, uint64_t> innermost = innermost_functions(profile.paths.context);
-  for (const PathTreeNode& node : profile.paths.plane)
-    if (is_function_of_scope(profile.paths.plane, node))
-      innermost.try_emplace({node.executable, node.position}, 0);
+  const std::map<CodePlace, uint64_t> innermost = function_starts(profile.paths);
   for (auto at = innermost.begin(); at != innermost.end();) {
     std::vector<uint64_t> starts;
     const uint32_t executable = at->first.first;

@@ -23,6 +23,9 @@ inline bool is_innermost(const PathTreeNode& node) {
 /// The ticks of the paths that end in each function.
 std::map<CodePlace, uint64_t> innermost_functions(const PathTree& tree);
 
+/// The same, and functions that ran where no path ends in them (0 ticks), as the plane has them.
+std::map<CodePlace, uint64_t> function_starts(const CallPaths& paths);
+
 /// The profile's positions in [from, to), and their ticks.
 std::span<const WeightedPosition> positions_between(const Profile& profile, CodePlace from, CodePlace to);
 uint64_t ticks_of(std::span<const WeightedPosition> positions);
