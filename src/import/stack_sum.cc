@@ -148,13 +148,10 @@ PathTree StackSum::one_frame_tree() const {
   return tree;
 }
 
-/// The sum of squares that comes to these samples.
-void StackSum::use_effective_samples() {
-  if (!(effective_samples_ > 0)) return;
-  const auto amount = static_cast<double>(sum_.ledger.ticks());
-  squares_ = amount * amount / effective_samples_;
-  const auto at_least = static_cast<uint64_t>(std::ceil(effective_samples_));
-  sum_.ledger.samples = std::max(sum_.ledger.samples, at_least);
+void StackSum::set_effective_samples(double samples) {
+  const auto all = static_cast<double>(amount());
+  squares_ = all * all / samples;
+  sum_.ledger.samples = std::max(sum_.ledger.samples, static_cast<uint64_t>(std::ceil(samples)));
 }
 
 /// From amounts to ticks.
@@ -171,7 +168,6 @@ void StackSum::divide(uint64_t period, Profile* profile) {
 Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {
   if (overflow_) return fail(EOVERFLOW, "its amounts are larger than any sum can be");
   if (sum_.ledger.ticks() == 0) return fail(EINVAL, "it has no samples");
-  use_effective_samples();
   const bool whole = unit.period != 0 && common_ % unit.period == 0;
   profile.period_ns = whole ? unit.period : 1;
   profile.period_asked_ns = whole || !unit.cpu_time ? profile.period_ns : 0;  // 1 ns is only our unit

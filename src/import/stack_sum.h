@@ -75,8 +75,9 @@ class StackSum {
 
   /// Everything that was added.
   [[nodiscard]] uint64_t amount() const { return sum_.ledger.ticks(); }
-  /// Shares of it rest on so many independent samples: better than what its samples and their amounts say.
-  void set_effective_samples(double samples) { effective_samples_ = samples; }
+  /// Shares of what was added rest on so many independent samples, whatever its samples and their amounts
+  /// say. REQUIRES: samples > 0; all was added.
+  void set_effective_samples(double samples);
 
   /// False once there are more than kMostImportedRows.
   [[nodiscard]] bool add_rows(uint64_t rows) { return (rows_ += rows) <= kMostImportedRows; }
@@ -94,7 +95,6 @@ class StackSum {
                  bool is_end = false);
   uint32_t scope_of(PathScope scope);
   [[nodiscard]] PathTree one_frame_tree() const;
-  void use_effective_samples();
   void divide(uint64_t period, Profile* profile);
 
   ImportedNames* names_;
@@ -108,10 +108,9 @@ class StackSum {
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint64_t>
       flat_;  ///< by node of the scope, executable and position, while there are no callers
   bool has_callers_ = false, keeps_scopes_ = false;
-  bool has_unread_ = false;       ///< the file says so of a path
-  uint64_t common_ = 0;           ///< greatest common divisor of all amounts
-  double squares_ = 0;            ///< sum of amount^2 / count
-  double effective_samples_ = 0;  ///< 0: not known
+  bool has_unread_ = false;  ///< the file says so of a path
+  uint64_t common_ = 0;      ///< greatest common divisor of all amounts
+  double squares_ = 0;       ///< sum of amount^2 / count
   uint64_t rows_ = 0, text_ = 0;
   bool overflow_ = false;
 };
