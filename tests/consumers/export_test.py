@@ -80,8 +80,7 @@ class Export(unittest.TestCase):
     def test_callers_are_read_by_go_tool_pprof(self):
         """Cumulative figures of pprof are the totals of report --sort total, of functions in one piece."""
         self.need("go")
-        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("call paths need engine ring and x86-64")
+        p.need_call_paths(self)
         profile = os.path.join(self.directory, "g.pct")
         done = p.record([p.program("known_paths"), "recursion", "0.4"], "-g", path=profile)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -184,8 +183,7 @@ class Export(unittest.TestCase):
         self.assertEqual(sum(period for period, _ in periods), self.data["ticks"] * self.data["period_ns"])
         self.assertEqual(sum(period for period, name in periods if name == "share_00"),
                          self.function_ticks()["share_00"] * self.data["period_ns"])
-        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("call paths need engine ring and x86-64")
+        p.need_call_paths(self)
         profile = os.path.join(self.directory, "perf.pct")
         self.assertEqual(p.record([p.program("known_paths"), "recursion", "0.4"], "-g", path=profile).returncode, 0)
         subprocess.run([p.PCTALLY, "export", "--format", "perf", "-o", path, profile], check=True)
@@ -321,8 +319,7 @@ class Export(unittest.TestCase):
         self.assertEqual(sum(run["weights"]), self.data["ticks"] * self.data["period_ns"])
 
     def profile_with_callers(self):
-        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("call paths need engine ring and x86-64")
+        p.need_call_paths(self)
         profile = os.path.join(self.directory, "paths.pct")
         if not os.path.exists(profile):
             done = p.record([p.program("known_paths"), "recursion", "0.4"], "-g", path=profile)

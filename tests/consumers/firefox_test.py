@@ -31,8 +31,7 @@ class Firefox(unittest.TestCase):
         self.ask("load", out)
 
     def test_totals_of_call_paths(self):
-        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("call paths need engine ring and x86-64")
+        p.need_call_paths(self)
         profile = p.record([p.program("known_paths"), "recursion", "0.4"], "-e", "ring", "-g").path
         self.load(profile)
         said = self.ask("thread", "functions")

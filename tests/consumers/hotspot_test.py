@@ -108,8 +108,7 @@ class Hotspot(unittest.TestCase):
         self.assertEqual(parsed.selves()["work"], p.ticks_of(report, "work") * report["period_ns"])
 
     def test_totals_of_call_paths(self):
-        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("call paths need engine ring and x86-64")
+        p.need_call_paths(self)
         profile = p.record([p.program("known_paths"), "recursion", "0.4"], "-e", "ring", "-g").path
         report, parsed = p.report(profile), self.parsed(profile)
         self.assertEqual(parsed.total(), report["ticks"] * report["period_ns"])

@@ -135,8 +135,7 @@ class Import(unittest.TestCase):
             p.assert_ledger(self, read)
 
     def test_pprof_of_call_paths_has_their_totals(self):
-        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("call paths need engine ring and x86-64")
+        p.need_call_paths(self)
         profile = self.path("g.pct")
         done = p.record([p.program("known_paths"), "recursion", "0.4"], "-g", path=profile)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -151,8 +150,7 @@ class Import(unittest.TestCase):
 
     def test_cuts_of_our_own_exports_are_cuts_again(self):
         """No function: the same ticks on both sides are no change."""
-        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("call paths need engine ring and x86-64")
+        p.need_call_paths(self)
         profile = self.path("cut.pct")
         done = p.record([p.program("known_paths"), "no_table", "0.4"], "-g", path=profile)
         self.assertEqual(done.returncode, 0, done.stderr)

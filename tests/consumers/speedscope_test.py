@@ -65,8 +65,7 @@ class Speedscope(unittest.TestCase):
             self.compare(rows[function][1], p.ticks_of(report, function), report)
 
     def test_totals_of_call_paths(self):
-        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("call paths need engine ring and x86-64")
+        p.need_call_paths(self)
         profile = p.record([p.program("known_paths"), "recursion", "0.4"], "-e", "ring", "-g").path
         report = p.report(profile)
         rows = self.rows(self.export(profile, "--no-lines"))

@@ -265,6 +265,12 @@ def has_other_users():
     return os.geteuid() == 0 and shutil.which("setpriv") is not None
 
 
+def need_call_paths(test):
+    """For tests that record known_paths with -g."""
+    if not engine_available("ring") or not os.path.exists(program("known_paths")):
+        test.skipTest("call paths need engine ring and x86-64")
+
+
 def need_other_users(test):
     if not has_other_users():
         test.skipTest("needs root and setpriv to become another user")
