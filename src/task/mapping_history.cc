@@ -16,7 +16,7 @@ constexpr size_t kMostRanges = 1 << 16;
 
 /// Enters a mapping in the place of those it covers. True if one of them was of another file.
 bool MappingHistory::take(const ExecutableMapping& mapping) {
-  Range range{mapping.end, mapping.object.device, mapping.object.inode, mapping.file_offset, readings_, 0};
+  Range range{mapping.end, mapping.object.device, mapping.object.inode, mapping.file_offset, readings_};
   auto at = ranges_.upper_bound(mapping.start);
   if (at != ranges_.begin() && std::prev(at)->second.end > mapping.start) --at;
   bool replaces = false;
@@ -27,6 +27,7 @@ bool MappingHistory::take(const ExecutableMapping& mapping) {
     range.changed = std::max(range.changed, old.changed);
     at = ranges_.erase(at);
   }
+  range.changed_before = range.changed;
   if (replaces && !was_unloaded(mapping.start, mapping.end)) range.changed = readings_;
   ranges_[mapping.start] = range;
   return replaces;
@@ -62,6 +63,8 @@ void MappingHistory::note_unload(uint64_t start, uint64_t end) {
     unloaded_.emplace_back(start, end);
   else
     unloaded_.assign(kMost, {0, UINT64_MAX});
+  for (auto& [at, range] : ranges_)
+    if (range.changed == readings_ && at < end && start < range.end) range.changed = range.changed_before;
 }
 
 bool MappingHistory::was_unloaded(uint64_t start, uint64_t end) const {

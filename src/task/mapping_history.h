@@ -19,7 +19,8 @@ class MappingHistory {
   /// count: it does so between two read(2)s, where it holds no lock of the process.
   explicit MappingHistory(uint64_t pause = 25) : pause_(pause) {}
 
-  /// A library that lay in [start, end) was unloaded: until the next reading another file may be there.
+  /// A library that lay in [start, end) was unloaded: until the next reading another file may be there. If it
+  /// went while maps were read, the last reading has found that file, and this says when the other one went.
   void note_unload(uint64_t start, uint64_t end);
   [[nodiscard]] bool waits_for_reading() const { return !unloaded_.empty(); }
 
@@ -38,6 +39,7 @@ class MappingHistory {
     uint64_t device = 0, inode = 0, offset = 0;
     uint64_t seen = 0;     ///< the last reading that had it
     uint64_t changed = 0;  ///< the last reading that found another file there than the one before; 0: none
+    uint64_t changed_before = 0;  ///< the same without the last reading
     [[nodiscard]] bool same_file(const Range& other) const {
       return end == other.end && device == other.device && inode == other.inode && offset == other.offset;
     }

@@ -108,6 +108,30 @@ TEST_F(MappingHistoryTest, AfterAReplacementTheNextReadingsAreInDoubt) {
   EXPECT_FALSE(doubtful());
 }
 
+/// The mark of an unload while maps are read is taken after that.
+TEST_F(MappingHistoryTest, AnUnloadThatIsNotedAfterTheReadingExplainsWhatThatFound) {
+  load(0);
+  EXPECT_FALSE(read());
+  load(1);
+  EXPECT_TRUE(read());
+  EXPECT_TRUE(doubtful()) << "nobody has said yet when the first went";
+  note_unload();
+  EXPECT_TRUE(doubtful()) << "until the next reading";
+  EXPECT_TRUE(read());
+  EXPECT_FALSE(doubtful());
+}
+
+TEST_F(MappingHistoryTest, AnUnloadExplainsNoEarlierReplacement) {
+  load(0);
+  EXPECT_FALSE(read());
+  load(1);
+  EXPECT_TRUE(read());
+  EXPECT_FALSE(read());
+  note_unload();
+  EXPECT_TRUE(read());
+  EXPECT_TRUE(doubtful());
+}
+
 TEST_F(MappingHistoryTest, IsNotReadMoreOftenThanItIsWorth) {
   history_ = MappingHistory(1000000);
   load(0);
