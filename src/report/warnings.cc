@@ -329,10 +329,14 @@ uint64_t rate_for(int64_t cpu_ns) {
   return kMostRate;
 }
 
-/// Of each run, where there are several: they used at most so many periods.
-bool uses_at_most(const Profile& profile, uint64_t periods) {
-  return !holds_for_any(profile, [periods](const ProfileRun& run) {
-    return static_cast<int64_t>(run.cpu_user_ns + run.cpu_system_ns) > duration_of(periods, run.period_ns);
+/// What a process may use before its exec and while it ends: of that there are no ticks.
+constexpr int64_t kStartNs = 2'000'000;
+
+/// Of each run, where there are several: they used at most so many periods, and so much beside.
+bool uses_at_most(const Profile& profile, uint64_t periods, int64_t beside_ns = 0) {
+  return !holds_for_any(profile, [=](const ProfileRun& run) {
+    return static_cast<int64_t>(run.cpu_user_ns + run.cpu_system_ns) >
+           duration_of(periods, run.period_ns) + beside_ns;
   });
 }
 
@@ -344,15 +348,17 @@ std::string why_no_ticks(const Profile& profile, const Account& account) {
                        profile.event, kernel_hint(profile));
   double period_ms = static_cast<double>(longest(profile, &ProfileRun::period_asked_ns)) / 1e6;
   if (!account.cpu_known) return fmt::format("no ticks: {} used less CPU time than one period", program);
-  if (!uses_at_most(profile, 2))
+  if (!uses_at_most(profile, 2, kStartNs))
     return fmt::format("no ticks, although {} used {} of CPU time: {}", program,
                        duration_text(account.cpu_ns), why_nothing_was_observed(profile, account));
   const uint64_t rate = rate_for(account.cpu_ns);
   const bool is_higher = static_cast<double>(rate) * period_ms > 1000;
-  return fmt::format("no ticks: {} used {}, {}{} one period ({:g} ms); try {}a longer run", program,
-                     duration_text(account.cpu_ns), profile.runs.size() > 1 ? "each run " : "",
-                     uses_at_most(profile, 1) ? "less than" : "about", period_ms,
-                     is_higher ? fmt::format("-F {}, or ", rate) : "");
+  const char* size = uses_at_most(profile, 1)   ? "less than one period"
+                     : uses_at_most(profile, 2) ? "about one period"
+                                                : "a few periods";
+  return fmt::format("no ticks: {} used {}, {}{} ({:g} ms); try {}a longer run", program,
+                     duration_text(account.cpu_ns), profile.runs.size() > 1 ? "each run " : "", size,
+                     period_ms, is_higher ? fmt::format("-F {}, or ", rate) : "");
 }
 
 /// REQUIRES: `out` has what is missing of the profile: without the CPU time of the rest, that is the cause.

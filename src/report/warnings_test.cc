@@ -59,6 +59,14 @@ TEST(Warnings, FewTicks) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "no ticks")));
 }
 
+TEST(Warnings, AStartHasNoTicks) {
+  Profile profile = trusty();
+  profile.ledger = {};
+  profile.period_asked_ns = 1'000'000;
+  profile.cpu_user_ns = 3'900'000;
+  EXPECT_THAT(warnings(profile)[0], is(Severity::kWarning, "a few periods (1 ms); try"));
+}
+
 TEST(Warnings, WhereNothingWasObservedAndNobodyIsNamedTheEnginesBlindSpotsAre) {
   Profile profile = trusty();
   profile.engine = "timer";
