@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <span>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -64,70 +64,34 @@ class Starts {
   std::map<CodePlace, uint32_t> scopes_;
 };
 
-/// From where to where the symbols go that positions of one executable are in.
-class SymbolRanges {
- public:
-  struct Range {
-    uint64_t start = 0, end = 0;
-  };
-
-  /// Of all positions at once: each call of name() reads the whole table of symbols.
-  SymbolRanges(std::vector<uint64_t> positions, Symbolizer& symbolizer) : positions_(std::move(positions)) {
-    std::ranges::sort(positions_);
-    positions_.erase(std::ranges::unique(positions_).begin(), positions_.end());
-    for (const NamedRange& range : symbolizer.name(positions_)) ranges_.push_back({range.start, range.end});
-  }
-
-  /// REQUIRES: `position` is one of them.
-  [[nodiscard]] Range at(uint64_t position) const {
-    return ranges_[static_cast<size_t>(std::ranges::lower_bound(positions_, position) - positions_.begin())];
-  }
-
- private:
-  std::vector<uint64_t> positions_;
-  std::vector<Range> ranges_;  ///< of each
-};
-
+/// The functions of one executable whose ticks are not all in paths that end in them, in order.
 class MissingTicks {
  public:
-  MissingTicks(const Profile& profile, std::vector<LackingFunction>* functions)
-      : profile_(profile), starts_(profile.paths), functions_(*functions) {}
-
-  /// The functions of one executable, in order.
-  void add(uint32_t executable, Symbolizer& symbolizer) {
-    const CodePlace behind_all = {executable + 1, 0};
-    auto start = starts_.ends().lower_bound({executable, 0});
-    const auto end = starts_.ends().lower_bound(behind_all);
-    const auto next = [&] { return start != end ? start->first : behind_all; };
+  MissingTicks(const Profile& profile, const Starts& starts, uint32_t executable, Symbolizer& symbolizer)
+      : starts_(starts), all_(positions_between(profile, {executable, 0}, {executable + 1, 0})) {
     std::vector<uint64_t> positions;
-    for (auto own = start; own != end; ++own) positions.push_back(own->first.second);
-    for (const WeightedPosition& at : positions_between(profile_, {executable, 0}, behind_all))
-      positions.push_back(at.position);
-    const SymbolRanges symbols(std::move(positions), symbolizer);
-    add_by_symbol(positions_between(profile_, {executable, 0}, next()), symbols);
-    while (start != end) {
-      const auto [place, ends] = *start++;
-      add_covered(place, ends, positions_between(profile_, place, next()), symbols);
-    }
+    for (const WeightedPosition& at : all_) positions.push_back(at.position);
+    symbols_ = symbolizer.name(positions);
+    const std::vector<FunctionStart> functions = functions_of(profile, starts.ends(), executable, symbolizer);
+    add_by_symbol(functions.empty() ? all_ : Positions(all_.begin(), functions.front().covered.begin()));
+    for (const FunctionStart& function : functions) add_covered(function);
   }
+  [[nodiscard]] const std::vector<LackingFunction>& functions() const { return functions_; }
 
  private:
   /// Code behind the symbol is of functions that no path has, unless paths that end there have more ticks
   /// than the symbol: then they are in the other symbols of an entry of the unwind table.
-  void add_covered(CodePlace start, uint64_t ends, std::span<const WeightedPosition> covered,
-                   const SymbolRanges& symbols) {
-    const uint64_t own_end = symbols.at(start.second).end;
-    const auto behind = std::ranges::lower_bound(covered, own_end, {}, &WeightedPosition::position);
-    auto own = covered.first(static_cast<size_t>(behind - covered.begin()));
-    if (ends > ticks_of(own)) own = covered;
-    add_function(start, ends, ticks_of(own));
-    add_by_symbol(covered.subspan(own.size()), symbols);
+  void add_covered(const FunctionStart& function) {
+    const bool goes_on = function.ends > ticks_of(function.own);
+    const Positions own = goes_on ? function.covered : function.own;
+    add_function(function.place, function.ends, ticks_of(own));
+    add_by_symbol(function.covered.subspan(own.size()));
   }
 
-  void add_by_symbol(std::span<const WeightedPosition> ticks, const SymbolRanges& symbols) {
+  void add_by_symbol(Positions ticks) {
     for (size_t i = 0, next = 0; i < ticks.size(); i = next) {
       const uint64_t position = ticks[i].position;
-      const SymbolRanges::Range symbol = symbols.at(position);
+      const NamedRange& symbol = symbols_[static_cast<size_t>(&ticks[i] - all_.data())];
       for (next = i + 1; next < ticks.size() && ticks[next].position < symbol.end;) ++next;
       const bool has_start = symbol.start <= position;
       add_function({ticks[i].executable, has_start ? symbol.start : position}, 0,
@@ -139,19 +103,23 @@ class MissingTicks {
     if (ticks > ends) functions_.push_back({start, ticks - ends, starts_.scope_of(start)});
   }
 
-  const Profile& profile_;
-  Starts starts_;
-  std::vector<LackingFunction>& functions_;
+  const Starts& starts_;
+  Positions all_;
+  std::vector<NamedRange> symbols_;  ///< of each
+  std::vector<LackingFunction> functions_;
 };
 
 std::vector<LackingFunction> missing_functions(const Profile& profile, ObjectNames& names) {
   std::vector<LackingFunction> functions;
   if (profile.paths.one_frame) return functions;
-  MissingTicks missing(profile, &functions);
+  const Starts starts(profile.paths);
   std::optional<uint32_t> last;
-  for (const WeightedPosition& at : profile.positions)
-    if (last != at.executable)
-      missing.add(at.executable, names.symbolizer(at.executable)), last = at.executable;
+  for (const WeightedPosition& at : profile.positions) {
+    if (last == at.executable) continue;
+    last = at.executable;
+    const MissingTicks missing(profile, starts, at.executable, names.symbolizer(at.executable));
+    functions.insert(functions.end(), missing.functions().begin(), missing.functions().end());
+  }
   return functions;
 }
 

@@ -1,14 +1,12 @@
 #include "report/innermost.h"
 
 #include <algorithm>
-#include <span>
+#include <ranges>
 
 namespace pctally {
 namespace {
 
 constexpr size_t kMostNames = 3;
-
-using Positions = std::span<const WeightedPosition>;
 
 /// The name made of the symbols that have ticks.
 InnermostNames::Name name_of(Symbolizer& symbolizer, Positions ticks, uint64_t start) {
@@ -65,27 +63,34 @@ uint64_t ticks_of(Positions positions) {
   return ticks;
 }
 
+std::vector<FunctionStart> functions_of(const Profile& profile, const std::map<CodePlace, uint64_t>& starts,
+                                        uint32_t executable, Symbolizer& symbolizer) {
+  const CodePlace behind_all = {executable + 1, 0};
+  const std::ranges::subrange own(starts.lower_bound({executable, 0}), starts.lower_bound(behind_all));
+  std::vector<uint64_t> positions;
+  for (const auto& [place, ends] : own) positions.push_back(place.second);
+  const std::vector<NamedRange> symbols = symbolizer.name(positions);
+  std::vector<FunctionStart> functions;
+  auto next = own.begin();
+  for (const auto& [place, ends] : own) {
+    const CodePlace end = ++next == own.end() ? behind_all : next->first;
+    const CodePlace own_end = {executable, symbols[functions.size()].end};
+    functions.push_back({place, ends, positions_between(profile, place, std::min(own_end, end)),
+                         positions_between(profile, place, end)});
+  }
+  return functions;
+}
+
 InnermostNames::InnermostNames(const Profile& part, ObjectNames& names) {
   const Profile& profile = whole_of(part);
-  const std::map<CodePlace, uint64_t> innermost = function_starts(profile.paths);
-  for (auto at = innermost.begin(); at != innermost.end();) {
-    std::vector<uint64_t> starts;
-    const uint32_t executable = at->first.first;
-    const auto first = at;
-    for (; at != innermost.end() && at->first.first == executable; ++at) starts.push_back(at->first.second);
-    if (!names.has(executable)) continue;
-    Symbolizer& symbolizer = names.symbolizer(executable);
-    const std::vector<NamedRange> own = symbolizer.name(starts);
-    auto place = first;
-    for (size_t i = 0; i < own.size(); ++i, ++place) {
-      const uint64_t next = i + 1 < starts.size() ? starts[i + 1] : UINT64_MAX, ending = place->second;
-      const Positions covered = positions_between(profile, {executable, starts[i]}, {executable, next});
+  const std::map<CodePlace, uint64_t> starts = function_starts(profile.paths);
+  for (auto at = starts.begin(); at != starts.end(); at = starts.lower_bound({at->first.first + 1, 0})) {
+    if (!names.has(at->first.first)) continue;
+    Symbolizer& symbolizer = names.symbolizer(at->first.first);
+    for (const FunctionStart& function : functions_of(profile, starts, at->first.first, symbolizer))
       // Where not all of them are there nothing follows.
-      if (ending > ticks_of(positions_between(profile, {executable, starts[i]},
-                                              {executable, std::min(next, own[i].end)})) &&
-          ending <= ticks_of(covered))
-        names_[place->first] = name_of(symbolizer, covered, starts[i]);
-    }
+      if (function.ends > ticks_of(function.own) && function.ends <= ticks_of(function.covered))
+        names_[function.place] = name_of(symbolizer, function.covered, function.place.second);
   }
 }
 

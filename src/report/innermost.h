@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "report/object_names.h"
 
@@ -26,9 +28,24 @@ std::map<CodePlace, uint64_t> innermost_functions(const PathTree& tree);
 /// The same, and functions that ran where no path ends in them (0 ticks), as the plane has them.
 std::map<CodePlace, uint64_t> function_starts(const CallPaths& paths);
 
-/// The profile's positions in [from, to), and their ticks.
-std::span<const WeightedPosition> positions_between(const Profile& profile, CodePlace from, CodePlace to);
-uint64_t ticks_of(std::span<const WeightedPosition> positions);
+/// Positions of a profile, in order.
+using Positions = std::span<const WeightedPosition>;
+
+/// Those in [from, to).
+Positions positions_between(const Profile& profile, CodePlace from, CodePlace to);
+uint64_t ticks_of(Positions positions);
+
+/// A function, and where the ticks at the addresses are that may be its own.
+struct FunctionStart {
+  CodePlace place;
+  uint64_t ends = 0;  ///< ticks of the paths that end there
+  Positions own;      ///< in its symbol
+  Positions covered;  ///< up to the next function: that may be in the same entry of the unwind table
+};
+
+/// Those of `starts` that lie in one executable, in order.
+std::vector<FunctionStart> functions_of(const Profile& profile, const std::map<CodePlace, uint64_t>& starts,
+                                        uint32_t executable, Symbolizer& symbolizer);
 
 class InnermostNames {
  public:

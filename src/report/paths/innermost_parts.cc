@@ -15,8 +15,6 @@ namespace {
 /// the names of all would take many times the memory of the positions.
 constexpr size_t kNamedAtATime = 1 << 15;
 
-using Positions = std::span<const WeightedPosition>;
-
 /// The ticks in what one entry of the unwind table covers: a tree of the functions that are inlined there,
 /// whose leaves are lines.
 class TicksInFunction {
