@@ -180,7 +180,7 @@ endif()
 # What reads files, and the analysis: scripts/check builds these programs with the sanitizers and not a second time without. Rooms
 # that stand in front of pthread_create(3) and read the stacks of interrupted threads cannot be run under AddressSanitizer: it
 # takes both for faults of theirs. The recorder's tests fork processes that hang on purpose, and its runtime hangs with them.
-set(PCTALLY_SANITIZED_TESTS base_test base_file_test monfile_read_test histread_test perf_test object_test profile_test report_test report_print_test
+set(PCTALLY_SANITIZED_TESTS base_test base_kernel_test base_file_test monfile_read_test histread_test perf_test object_test profile_test report_test report_account_test report_print_test
     report_names_test report_live_test report_prof_test report_diff_test report_paths_test report_annotate_test report_html_test
     export_test import_test golden_test monitor_round_trip_test)
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/device_number.h"
+#include "base/kernel/device_number.h"
 #include "path/frame_table.h"
 #include "path/object_frames.h"
 #include "tick/unwind/cfi.h"

@@ -1,9 +1,6 @@
 #include "base/hex.h"
 
 #include <gtest/gtest.h>
-#include <string.h>
-
-#include "base/kernel_setting.h"
 
 namespace pctally {
 namespace {
@@ -25,14 +22,6 @@ TEST(Hex, EndsWhereNoDigitIsAndWhereNoRoomIs) {
   EXPECT_EQ(from_hex("010203", 6, bytes, 1), 1u);
   EXPECT_EQ(bytes[2], 9);
   EXPECT_EQ(from_hex("123", 3, bytes, 3), 1u) << "half a byte";
-}
-
-TEST(KernelSetting, TheBootHasOneId) {
-  uint8_t one[16] = {}, again[16] = {}, none[16] = {};
-  ASSERT_TRUE(read_boot_id(&one));
-  ASSERT_TRUE(read_boot_id(&again));
-  EXPECT_EQ(memcmp(one, again, sizeof one), 0);
-  EXPECT_NE(memcmp(one, none, sizeof one), 0);
 }
 
 }  // namespace

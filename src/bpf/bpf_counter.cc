@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/kernel_setting.h"
+#include "base/kernel/kernel_setting.h"
 #include "base/time_ns.h"
 #include "bpf/kernel_fields.h"
 #include "bpf/map_array.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/file/mapped_file.h"
-#include "base/period.h"
+#include "base/kernel/period.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "bpf/kernel_paths.h"

@@ -19,7 +19,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/cpu_time_for_test.h"
+#include "base/kernel/cpu_time_for_test.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {

@@ -12,9 +12,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/debugger.h"
-#include "base/perf_event.h"
-#include "base/period.h"
+#include "base/kernel/debugger.h"
+#include "base/kernel/perf_event.h"
+#include "base/kernel/period.h"
 #include "base/unique_fd.h"
 #include "clock/interrupted_call.h"
 #include "clock/last_delivery.h"

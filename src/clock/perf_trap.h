@@ -26,7 +26,7 @@ enum class Descriptors { kCopied, kPerhapsShared };
 /// under the caller's lock; none from a signal handler.
 ///
 /// Pace::kRandomised: the events run at a period of their own, drawn uniformly from 85 % to 99 % of the one
-/// asked for (among those that walk over the usual cycles, base/period.h), and each tick is kept by an
+/// asked for (among those that walk over the usual cycles, base/kernel/period.h), and each tick is kept by an
 /// independent draw with the probability drawn / asked. So the mean is exact, every thread's events are
 /// alike, inherited ones too, and nothing but the tick itself happens in the handler.
 class PerfTrap {

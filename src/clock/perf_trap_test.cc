@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/cpu_time_for_test.h"
+#include "base/kernel/cpu_time_for_test.h"
 #include "base/next_call.h"
 #include "base/time_ns.h"
 #include "clock/tick_clock.h"

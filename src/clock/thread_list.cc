@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file/task_list.h"
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "base/unique_fd.h"
 
 namespace pctally {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/errno_kept.h"
+#include "base/kernel/period.h"
 #include "base/next_call.h"
-#include "base/period.h"
 #include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "clock/thread_list.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/period.h"
+#include "base/kernel/period.h"
 #include "clock/kernel_timer.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "export/formats.h"
-#include "report/account.h"
+#include "report/account/account.h"
 #include "report/print/escape.h"
 
 namespace pctally {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/cpu_time_for_test.h"
+#include "base/kernel/cpu_time_for_test.h"
 #include "export/formats.h"
 
 namespace pctally {

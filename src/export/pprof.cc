@@ -12,7 +12,7 @@
 #include "object/elf/build_id.h"
 #include "profile/effective_comment.h"
 #include "profile/scope_marks.h"
-#include "report/account.h"
+#include "report/account/account.h"
 #include "report/paths/part_shares.h"
 #include "report/print/escape.h"
 #include "report/scope_names.h"

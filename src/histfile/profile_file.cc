@@ -13,7 +13,7 @@
 #include <algorithm>
 
 #include "base/hex.h"
-#include "base/kernel_setting.h"
+#include "base/kernel/kernel_setting.h"
 #include "histfile/file_identity.h"
 
 namespace pctally {

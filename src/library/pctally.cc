@@ -12,7 +12,7 @@
 
 #include "base/call_lock.h"
 #include "base/fork_hook.h"
-#include "base/period.h"
+#include "base/kernel/period.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_clock.h"

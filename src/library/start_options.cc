@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/period.h"
+#include "base/kernel/period.h"
 #include "library/self_paths.h"
 
 namespace pctally {

@@ -1,7 +1,7 @@
 #include <string_view>
 
 #include "base/base_name.h"
-#include "base/vdso_path.h"
+#include "base/kernel/vdso_path.h"
 #include "object/symbolizer.h"
 
 namespace pctally {

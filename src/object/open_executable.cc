@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/device_number.h"
+#include "base/kernel/device_number.h"
 #include "base/time_ns.h"
 #include "object/object_symbolizer.h"
 

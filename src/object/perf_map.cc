@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "object/elf/cover.h"
 #include "object/elf/demangle.h"
 #include "object/elf/side_file.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <variant>
 
-#include "base/vdso_path.h"
+#include "base/kernel/vdso_path.h"
 #include "object/jit_dump.h"
 #include "object/kernel/kernel_symbol_epoch.h"
 #include "object/kernel/kernel_symbols.h"

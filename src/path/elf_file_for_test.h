@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/device_number.h"
+#include "base/kernel/device_number.h"
 #include "path/object_frames.h"
 
 namespace pctally {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/file/stat_at_once.h"
-#include "base/vdso_path.h"
+#include "base/kernel/vdso_path.h"
 #include "path/frame_table.h"
 #include "process/build_id.h"
 #include "tick/unwind/call_instruction.h"

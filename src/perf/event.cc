@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/perf_event.h"
+#include "base/kernel/perf_event.h"
 #include "perf/refusal.h"
 
 namespace pctally {

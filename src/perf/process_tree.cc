@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/file/read_all.h"
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "base/unique_fd.h"
 
 namespace pctally {

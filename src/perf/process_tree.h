@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 
 namespace pctally {
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/kernel_setting.h"
+#include "base/kernel/kernel_setting.h"
 #include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 

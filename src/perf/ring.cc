@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "base/perf_event.h"
+#include "base/kernel/perf_event.h"
 #include "perf/record.h"
 #include "tick/wide_counter.h"
 

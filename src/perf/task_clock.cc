@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "base/perf_event.h"
+#include "base/kernel/perf_event.h"
 #include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 

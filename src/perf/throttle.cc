@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/kernel_setting.h"
+#include "base/kernel/kernel_setting.h"
 
 namespace pctally {
 namespace {

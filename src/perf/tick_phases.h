@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/period.h"
+#include "base/kernel/period.h"
 #include "perf/event.h"
 #include "perf/ring.h"
 

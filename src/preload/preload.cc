@@ -14,10 +14,10 @@
 
 #include <new>
 
-#include "base/debugger.h"
 #include "base/errno_kept.h"
+#include "base/kernel/debugger.h"
+#include "base/kernel/proc_file.h"
 #include "base/next_call.h"
-#include "base/proc_file.h"
 #include "base/sanitizer.h"
 #include "clock/clock_watch.h"
 #include "clock/own_process.h"

@@ -13,7 +13,7 @@
 #include <map>
 #include <thread>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "histfile/fresh_file_for_test.h"
 #include "process/deferred_resolver.h"
 #include "process/proc_maps.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/device_number.h"
 #include "base/file/task_list.h"
-#include "base/proc_file.h"
-#include "base/vdso_path.h"
+#include "base/kernel/device_number.h"
+#include "base/kernel/proc_file.h"
+#include "base/kernel/vdso_path.h"
 
 namespace pctally {
 namespace {

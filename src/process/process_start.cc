@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "histfile/chain.h"
 #include "tick/wide_counter.h"
 

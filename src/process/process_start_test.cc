@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "histfile/fresh_file_for_test.h"
 
 namespace pctally {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "base/time_ns.h"
 #include "histfile/profile_file.h"
 #include "perf/process_tree.h"

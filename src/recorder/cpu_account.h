@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "perf/target.h"
 #include "perf/task_clock.h"
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "base/cpu_time_for_test.h"
+#include "base/kernel/cpu_time_for_test.h"
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
+#include "report/account/warnings.h"
 #include "report/object_names.h"
-#include "report/warnings.h"
 
 namespace pctally {
 

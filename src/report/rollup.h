@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "profile/profile.h"
-#include "report/account.h"
+#include "report/account/account.h"
+#include "report/account/warnings.h"
 #include "report/names/name_pattern.h"
 #include "report/object_names.h"
 #include "report/path_account.h"
 #include "report/path_totals.h"
 #include "report/statistics/interval.h"
-#include "report/warnings.h"
 
 namespace pctally {
 

@@ -7,12 +7,12 @@
 
 #include "base/base_name.h"
 #include "profile/command.h"
+#include "report/account/warning_lines.h"
 #include "report/line_place.h"
 #include "report/print/colors.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
 #include "report/scope_names.h"
-#include "report/warning_lines.h"
 
 namespace pctally {
 namespace {

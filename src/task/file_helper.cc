@@ -19,11 +19,11 @@
 
 #include <algorithm>
 
-#include "base/device_number.h"
 #include "base/file/passed_descriptor.h"
 #include "base/file/process_root.h"
 #include "base/file/read_all.h"
 #include "base/file/stat_at_once.h"
+#include "base/kernel/device_number.h"
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
 #include "tick/unwind/stack_walk.h"

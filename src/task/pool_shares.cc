@@ -4,7 +4,7 @@
 #include <pwd.h>
 #include <stdio.h>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 
 namespace pctally {
 namespace {

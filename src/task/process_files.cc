@@ -18,7 +18,7 @@
 #include "base/file/process_root.h"
 #include "base/file/read_all.h"
 #include "base/file/stat_at_once.h"
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "base/time_ns.h"
 #include "histfile/chain.h"
 #include "perf/process_tree.h"

@@ -17,7 +17,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/device_number.h"
+#include "base/kernel/device_number.h"
 #include "histfile/fresh_file_for_test.h"
 #include "path/object_frames.h"
 #include "process/build_id.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file/process_root.h"
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
 

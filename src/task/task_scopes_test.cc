@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "perf/process_tree.h"
 #include "task/task_records_for_test.h"
 

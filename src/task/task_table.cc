@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
+#include "base/kernel/vdso_path.h"
 #include "base/time_ns.h"
-#include "base/vdso_path.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 #include "task/privileged_program.h"

@@ -7,6 +7,7 @@
 
 #include "object/symbolizer.h"
 #include "profile/command.h"
+#include "report/account/warning_lines.h"
 #include "report/annotate/source_files.h"
 #include "report/html/parts.h"
 #include "report/json.h"
@@ -19,7 +20,6 @@
 #include "report/print/escape.h"
 #include "report/rollup.h"
 #include "report/text.h"
-#include "report/warning_lines.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"

@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-#include "base/device_number.h"
+#include "base/kernel/device_number.h"
 #include "base/unique_fd.h"
 #include "path/object_frames.h"
 #ifdef PCTALLY_WITH_BPF

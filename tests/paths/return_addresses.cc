@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/device_number.h"
+#include "base/kernel/device_number.h"
 #include "base/unique_fd.h"
 #include "path/object_frames.h"
 #include "profile/load.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "base/device_number.h"
+#include "base/kernel/device_number.h"
 #include "path/unwinder.h"
 #include "perf/record.h"
 #include "process/proc_maps.h"

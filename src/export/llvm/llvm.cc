@@ -8,7 +8,7 @@
 #include "export/llvm/control_flow.h"
 #include "export/llvm/sample_tree.h"
 #include "object/compiler_places.h"
-#include "report/account.h"
+#include "report/account/account.h"
 #include "report/annotate/disassembler.h"
 #include "report/annotate/find_function.h"
 

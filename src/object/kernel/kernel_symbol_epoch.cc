@@ -8,7 +8,7 @@
 
 #include "base/fnv.h"
 #include "base/hex.h"
-#include "base/kernel_setting.h"
+#include "base/kernel/kernel_setting.h"
 #include "object/elf/side_file.h"
 
 namespace pctally {

@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-#include "base/cpu_time_for_test.h"
+#include "base/kernel/cpu_time_for_test.h"
 #include "histfile/fresh_file_for_test.h"
 #include "histfile/path_nodes_for_test.h"
 #include "recorder/engine/bpf_probe.h"

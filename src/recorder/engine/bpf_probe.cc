@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/kernel_setting.h"
-#include "base/period.h"
+#include "base/kernel/kernel_setting.h"
+#include "base/kernel/period.h"
 #include "bpf/bpf_counter.h"
 #include "bpf/capabilities.h"
 #include "perf/descriptor_limit.h"

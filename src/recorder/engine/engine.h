@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/period.h"
+#include "base/kernel/period.h"
 #include "histfile/profile_file.h"
 #include "perf/event.h"
 #include "perf/target.h"

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/period.h"
+#include "base/kernel/period.h"
 #include "clock/kernel_timer.h"
 #include "perf/refusal.h"
 #include "perf/ring.h"

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "base/base_name.h"
-#include "base/debugger.h"
+#include "base/kernel/debugger.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"
 #include "histfile/chain.h"

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cpu_time_for_test.h"
+#include "base/kernel/cpu_time_for_test.h"
 #include "histfile/chain.h"
 #include "histfile/fresh_file_for_test.h"
 #include "perf/process_tree.h"

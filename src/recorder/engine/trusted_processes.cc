@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "perf/process_tree.h"
 
 namespace pctally {

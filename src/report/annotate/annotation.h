@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "report/account.h"
+#include "report/account/account.h"
 #include "report/annotate/disassembler.h"
 #include "report/annotate/find_function.h"
 #include "report/annotate/source_files.h"

@@ -7,8 +7,8 @@
 #include <set>
 #include <string_view>
 
-#include "report/account.h"
-#include "report/warnings.h"
+#include "report/account/account.h"
+#include "report/account/warnings.h"
 
 namespace pctally {
 namespace {

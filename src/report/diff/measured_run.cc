@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/account.h"
+#include "report/account/account.h"
 #include "report/names/short_name.h"
 #include "report/path_totals.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/account.h"
+#include "report/account/account.h"
 #include "report/print/escape.h"
 #include "report/statistics/interval.h"
 

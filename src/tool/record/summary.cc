@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "profile/command.h"
-#include "report/account.h"
+#include "report/account/account.h"
+#include "report/account/warnings.h"
 #include "report/print/figures.h"
-#include "report/warnings.h"
 #include "tool/terminal/message.h"
 
 namespace pctally {

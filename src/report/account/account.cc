@@ -1,4 +1,4 @@
-#include "report/account.h"
+#include "report/account/account.h"
 
 #include <fmt/format.h>
 

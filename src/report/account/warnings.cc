@@ -1,4 +1,4 @@
-#include "report/warnings.h"
+#include "report/account/warnings.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "base/period.h"
+#include "base/kernel/period.h"
 
 #include <gtest/gtest.h>
 

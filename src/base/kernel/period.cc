@@ -1,11 +1,11 @@
-#include "base/period.h"
+#include "base/kernel/period.h"
 
 #include <sys/random.h>
 #include <time.h>
 
 #include <algorithm>
 
-#include "base/kernel_setting.h"
+#include "base/kernel/kernel_setting.h"
 
 namespace pctally {
 namespace {

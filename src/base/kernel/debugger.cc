@@ -1,9 +1,9 @@
-#include "base/debugger.h"
+#include "base/kernel/debugger.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 
 namespace pctally {
 

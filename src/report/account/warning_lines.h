@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "report/warnings.h"
+#include "report/account/warnings.h"
 
 namespace pctally {
 

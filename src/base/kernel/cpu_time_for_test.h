@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 #include "base/time_ns.h"
 
 namespace pctally {

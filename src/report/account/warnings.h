@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "profile/profile.h"
-#include "report/account.h"
+#include "report/account/account.h"
 
 namespace pctally {
 

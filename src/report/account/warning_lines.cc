@@ -1,4 +1,4 @@
-#include "report/warning_lines.h"
+#include "report/account/warning_lines.h"
 
 #include <fmt/format.h>
 

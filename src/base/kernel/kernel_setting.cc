@@ -1,9 +1,9 @@
-#include "base/kernel_setting.h"
+#include "base/kernel/kernel_setting.h"
 
 #include <stdlib.h>
 
 #include "base/hex.h"
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 
 namespace pctally {
 

@@ -1,4 +1,4 @@
-#include "base/proc_file.h"
+#include "base/kernel/proc_file.h"
 
 #include <errno.h>
 #include <grp.h>

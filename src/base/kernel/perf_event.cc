@@ -1,4 +1,4 @@
-#include "base/perf_event.h"
+#include "base/kernel/perf_event.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
