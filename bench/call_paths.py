@@ -34,19 +34,24 @@ def report_of(path):
     return json.loads(subprocess.run([PCTALLY, "report", "--json", path], capture_output=True).stdout)
 
 
+def is_start(frame):
+    """Of the program, or of a thread."""
+    return any(word in frame for word in START)
+
+
 def complete(name, path):
     """Share of the ticks with a path to the start of the program, or of the thread."""
     if name.startswith("pctally"):
         report = report_of(path)
         return report["paths"]["complete"] / report["counted"] if "paths" in report else None
     try:
-        script = subprocess.run(["perf", "script", "--no-inline", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace",
+        script = subprocess.run(["perf", "script", "-f", "--no-inline", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace",
                                 timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return None
     stacks = [stack.split("\n") for stack in script.stdout.strip().split("\n\n")]
     # A stripped program's _start has no name: what calls main has.
-    return sum(any(word in line for line in stack[-3:] for word in START) for stack in stacks) / max(1, len(stacks))
+    return sum(any(is_start(line) for line in stack[-3:]) for stack in stacks) / max(1, len(stacks))
 
 
 def recorder_us(name, run):

@@ -1,7 +1,7 @@
 """How many call paths are complete, on programs as Debian ships them: python3 path_completeness.py [SECONDS [ENGINE...]].
 
 Each program works for SECONDS (60) under `pctally record -g` of each engine (ring, timer), and, for $PEER_SECONDS (5, for
-their data are large; 0: not at all), under perf record with stacks of 8 and of 64 KiB and with frame pointers. Every reason of a path that is
+their data are large; 0: not at all), under perf record with stacks of 8 and of 64 KiB and with frame pointers, and under gperftools. Every reason of a path that is
 not complete is listed with its ticks. $PROGRAMS chooses some of them ("xz;git")."""
 import glob
 import json
@@ -161,6 +161,27 @@ def measured(name, program, engine, seconds):
                  missing, f"{os.path.getsize(path) / 1e6:.2f}"))
 
 
+def gperftools(name, program):
+    """Each process writes a file of its own as it ends; pctally reads them, for the names of the outermost functions."""
+    path = os.path.join(SCRATCH, "gperftools")
+    for old in glob.glob(path + "*"):
+        os.remove(old)
+    library = sorted(glob.glob("/usr/lib/*/libprofiler.so*"))[0]
+    work(["env", f"LD_PRELOAD={library}", f"CPUPROFILE={path}", "CPUPROFILE_FREQUENCY=1000"], program, PEER_SECONDS)
+    ticks = complete = size = without = 0
+    for file in glob.glob(path + "*"):
+        size += os.path.getsize(file)
+        folded = subprocess.run([PCTALLY, "export", "--format", "folded", file], capture_output=True, text=True)
+        without += folded.returncode != 0
+        for line in folded.stdout.splitlines():
+            stack, _, count = line.rpartition(" ")
+            ticks += int(count)
+            # The first is the program; a stripped program's _start has no name.
+            complete += int(count) * any(call_paths.is_start(frame) for frame in stack.split(";")[1:4])
+    said = f"{without} files have no sample, or nothing" if without else ""
+    measure.row((name, "gperftools", "", str(ticks), f"{100 * complete / max(1, ticks):.2f} %", said, f"{size / 1e6:.1f}"))
+
+
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
     engines = sys.argv[2:] or ["ring", "timer"]
@@ -169,6 +190,8 @@ def main():
     for name, program in programs().items():
         for engine in engines:
             measured(name, program, engine, seconds)
+        if PEER_SECONDS != 0 and glob.glob("/usr/lib/*/libprofiler.so*"):
+            gperftools(name, program)
         if PEER_SECONDS == 0 or not measure.have("perf"):
             continue
         for peer, (prefix, _) in call_paths.profilers(1000).items():

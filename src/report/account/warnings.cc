@@ -220,6 +220,7 @@ std::string gap_reason(const Profile& profile, const Account& account) {
   std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
   const bool unobserved = has_unobserved(profile), stolen = stolen_percent(profile, account) > 0;
   reason += unobserved ? "unobserved processes, " : "";
+  const bool per_thread = profile.engine == "ring" && profile.machine_cpus == 0;
   // A tick that falls due in a switch to the idle task, where interrupts are off, comes after it. A host may
   // hold a CPU for 0.1 s and not say so: to this kernel the program ran, and no tick came.
   if (was_busy(profile))
@@ -227,12 +228,11 @@ std::string gap_reason(const Profile& profile, const Account& account) {
   else if (runs_in_program(profile))
     reason += "what is short, static or blocks signals";
   else
-    reason += fmt::format("{}, frequent sleeps{}", unobserved ? "short ones" : "short threads or processes",
-                          stolen ? "" : ", or a busy host");
+    reason += fmt::format("{}{}, frequent sleeps{}", unobserved ? "short ones" : "short threads or processes",
+                          per_thread ? ", the ends of large ones" : "", stolen ? "" : ", or a busy host");
   if (stolen) reason += ", or CPU time that the host took";
-  // An event of a thread misses half a period of each.
-  const bool per_thread = profile.engine == "ring" && profile.machine_cpus == 0;
   if (runs_in_program(profile)) reason += "; as root, -e bpf samples more";
+  // An event of a thread misses half a period of each; Linux 6.18 closes it before it frees the memory.
   // An engine in the program is there from its start alone.
   if (per_thread && !unobserved)
     reason +=

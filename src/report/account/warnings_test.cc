@@ -247,7 +247,9 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   profile.engine = "ring";
   profile.command = {"a"};
   EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "or a busy host (try -e timer, or as root -e bpf)")));
+              ElementsAre(is(Severity::kWarning,
+                             "short threads or processes, the ends of large ones, frequent sleeps, or a busy "
+                             "host (try -e timer, or as root -e bpf)")));
   profile.command = {"@running", "7:a"};
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning, "or a busy host (try a higher -F, or as root -e bpf)")))
