@@ -1,6 +1,9 @@
 #include "base/next_call.h"
 
 #include <dlfcn.h>
+#if __has_include(<gnu/lib-names.h>)
+#include <gnu/lib-names.h>
+#endif
 
 namespace pctally {
 namespace {
@@ -10,10 +13,22 @@ constinit NextCall g_sigmask("pthread_sigmask", pthread_sigmask);
 
 __attribute__((constructor)) void find_calls() noexcept { find_all(g_sigaction, g_sigmask); }
 
+/// Where ours is linked to a library of the program's, and not to the program, the C library stands before
+/// ours. dlopen(3) is found by its name: the program may have one of its own (own_calls.cc).
+void* find_in_c_library(const char* name) noexcept {
+#ifdef LIBC_SO
+  auto* open = reinterpret_cast<decltype(&dlopen)>(dlsym(RTLD_DEFAULT, "dlopen"));
+  void* library = open == nullptr ? nullptr : open(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+  if (library != nullptr) return dlsym(library, name);
+#endif
+  return nullptr;
+}
+
 }  // namespace
 
 void* find_next(const char* name) noexcept {
   void* function = dlsym(RTLD_NEXT, name);
+  if (function == nullptr) function = find_in_c_library(name);
   if (function == nullptr) (void)dlerror();
   return function;
 }

@@ -6,8 +6,8 @@
 
 namespace pctally {
 
-/// The next definition of `name` after ours; null if there is none, and no error by dlerror(3) is left for
-/// the program. Not async-signal-safe.
+/// The next definition of `name` after ours, or the C library's; null if there is none, and no error by
+/// dlerror(3) is left for the program. Not async-signal-safe.
 void* find_next(const char* name) noexcept;
 
 /// The next definition of a function that is ours, too: one for each, in static storage. The file has a

@@ -1,0 +1,3 @@
+int record_itself(void);
+
+int main(void) { return record_itself(); }
