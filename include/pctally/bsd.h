@@ -35,7 +35,7 @@ extern "C" {
 int pctally_bsd_profil(char *samples, size_t size, unsigned long offset, unsigned int scale);
 
 /* monitor(3) of 4.3BSD: as pctally_svr4_monitor() in svr4.h, by this profil: it needs a counter for every
- * 65536 bytes of code. Negative sizes count as 0. */
+ * 65536 bytes of code. bufsize is in bytes; an odd one is not used. Negative sizes count as 0. */
 void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(void), short *buffer, int bufsize, int nfunc);
 
 /* monstartup(3). Profiles [lowpc, highpc) with counters of its own: 16 bits for every 4 bytes of code; they

@@ -53,7 +53,8 @@ TEST_F(MonitorCalls, so_few_counters_that_the_scale_is_2) {
   pctally_tru64_monitor(0, 0, nullptr, 0, 0);
   pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
   auto* words = reinterpret_cast<short*>(buffer);
-  EXPECT_EQ(error_of([&] { pctally_bsd_monitor(place(0), place(10 << 20), words, kHead + 161, 0); }), 0);
+  EXPECT_EQ(error_of([&] { pctally_bsd_monitor(place(0), place(10 << 20), words, 2 * (kHead + 161), 0); }),
+            0);
   tick_at(kText + 65536, 3);
   EXPECT_EQ(words[kHead + 1], 3);
   pctally_bsd_monitor(nullptr, nullptr, nullptr, 0, 0);
@@ -100,7 +101,7 @@ TEST_F(MonitorCalls, svr4_stops_at_32767_as_its_profil_does) {
 
 TEST_F(MonitorCalls, bsd_wraps_and_hpux_stays) {
   static unsigned short bsd[100], hpux[100];
-  pctally_bsd_monitor(place(0), place(64), reinterpret_cast<short*>(bsd), 100, 0);
+  pctally_bsd_monitor(place(0), place(64), reinterpret_cast<short*>(bsd), sizeof bsd, 0);
   pctally_hpux_monitor(reinterpret_cast<void (*)()>(kText), reinterpret_cast<void (*)()>(kText + 64), hpux,
                        100, 0);
   tick_at(kText, 65535);
@@ -108,6 +109,27 @@ TEST_F(MonitorCalls, bsd_wraps_and_hpux_stays) {
   EXPECT_EQ(bsd[12], 1);
   EXPECT_EQ(hpux[12], 65535);
   pctally_hpux_monitor(nullptr, nullptr, nullptr, 0, 0);
+}
+
+// `char *buf, int bufsiz` in BSD's code: callers pass sizeof, and what lies behind the buffer is theirs.
+TEST_F(MonitorCalls, bsd_takes_the_size_of_the_buffer_in_bytes) {
+  Fenced buffer(200);
+  auto* words = buffer.as<short>();
+  auto call = [&](int bufsize) {
+    return error_of([&] { pctally_bsd_monitor(place(0), place(64), words, bufsize, 0); });
+  };
+  EXPECT_EQ(call(202), EFAULT);
+  EXPECT_EQ(call(0), EINVAL);
+  EXPECT_EQ(call(-1), EINVAL);
+  EXPECT_EQ(call(24 + 1), EINVAL);  // header, and half a counter
+  words[99] = 77;
+  EXPECT_EQ(call(199), 0);  // an odd byte is not used
+  EXPECT_EQ(words[99], 77);
+  EXPECT_EQ(call(200), 0);
+  EXPECT_EQ(words[99], 0);
+  EXPECT_EQ(call(24 + 32), 0);  // 4 bytes of text to a counter
+  tick_at(kText + 63, 3);
+  EXPECT_EQ(words[12 + 15], 3);
 }
 
 TEST_F(MonitorCalls, wrong_arguments_of_smonitor) {

@@ -96,7 +96,7 @@ static void begin(const char* call, unsigned words) {
   if (!strcmp(call, "hpux"))
     pctally_hpux_monitor((void (*)(void))low, (void (*)(void))high, (unsigned short*)buffer, (int)words, 0);
   if (!strcmp(call, "bsd"))
-    pctally_bsd_monitor((int (*)(void))low, (int (*)(void))high, (short*)buffer, (int)words, 0);
+    pctally_bsd_monitor((int (*)(void))low, (int (*)(void))high, (short*)buffer, (int)words * 2, 0);
   if (!strcmp(call, "tru64")) pctally_tru64_monitor((long)low, (long)high, buffer, words, 0);
   if (!strcmp(call, "aix")) pctally_aix_monitor(low, high, buffer, (int)words, 0);
   if (!strcmp(call, "aix-array")) aix_array();

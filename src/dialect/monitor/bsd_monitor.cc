@@ -34,7 +34,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(void), short* buffer,
                                               int bufsize, int nfunc) {
-  auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize),
+  auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize) / sizeof *buffer,
        counts = static_cast<size_t>(nfunc < 0 ? 0 : nfunc);
   (void)classic_monitor(kMonitor, {reinterpret_cast<uintptr_t>(lowpc), reinterpret_cast<uintptr_t>(highpc),
                                    buffer, words, counts});
