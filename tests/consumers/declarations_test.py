@@ -150,6 +150,20 @@ class Declarations(unittest.TestCase):
         for system, declaration, call in AS_THE_SOURCE_DECLARES:
             self.check(system, [declaration], [call], HEADERS[system], ("gnu89", "c++17"), ("-DPCTALLY_SOURCE_DECLARES",))
 
+    def test_glibc_s_second_name_of_monstartup(self):
+        define, include = "#define monstartup __monstartup", "#include <sys/gmon.h>"
+        call, second = "void f(void) { monstartup(0, 0); }", "void f(void) { __monstartup(0, 0); }"
+        prototype = "void __monstartup(unsigned long, unsigned long);"
+        for flags, standards, *lines in (
+                ((), CXX_TOO, include, second), ((), CXX_TOO, define, include, call), ((), CXX_TOO, include, define, call),
+                ((), CXX_TOO, include, "extern void __monstartup();", second), ((), CXX_TOO, include, prototype, second),
+                (("-DPCTALLY_SOURCE_DECLARES",), ("gnu89", "c++17"), include, prototype.replace("unsigned long", "char *"), second)):
+            for standard in standards:
+                cxx = "++" in standard
+                source = "\n".join('extern "C" ' + line.replace("extern ", "") if cxx and line.endswith(");") else line for line in lines)
+                with self.subTest(standard=standard, source=source, flags=flags):
+                    self.assertEqual(self.symbols("glibc", standard, source + "\n", flags), {"pctally_glibc_monstartup"})
+
     def test_the_c_library_s_headers_before_and_after(self):
         """They declare the C library's profil and monstartup, whatever the order."""
         declarations = ["void profil(unsigned short *, unsigned int, unsigned long, unsigned int);", "int monstartup(char *, char *);"]
