@@ -1,12 +1,12 @@
-/* irix.h - sprofil(2) of IRIX. Manual page: pctally-irix(3).
+/* irix.h - sprofil(2) and profil(2) of IRIX. Manual page: pctally-irix(3).
  *
  * Profiling samples the program counter of the whole process, all threads, once per 10 ms of CPU time, and
  * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a
  * call that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is
  * unmapped or made read-only while it is in use is not written any more; the program does not notice.
  *
- * All functions are thread-safe. A signal handler may call sprofil, no other one, unless its signal is a
- * fault, SIGSYS or a real-time signal and has interrupted such a call. After fork(2) profiling stays on in
+ * All functions are thread-safe. A signal handler may call them, unless its signal is a fault, SIGSYS or
+ * a real-time signal and has interrupted such a call. After fork(2) profiling stays on in
  * both processes; exec(2) ends it. Unmodified sources: cc $(pkg-config --cflags pctally-irix) ...
  */
 #ifndef PCTALLY_IRIX_H
@@ -46,6 +46,16 @@ struct pctally_irix_prof {
  * profiling. */
 int pctally_irix_sprofil(struct pctally_irix_prof *profp, int profcnt, struct timeval *tick,
                          unsigned int flags);
+
+/* profil(2). pctally_irix_sprofil() of one entry with 16-bit counters: it replaces what is on, and a scale of
+ * 0 or 1 ends profiling, whichever of the two calls began it.
+ *   buff    the counters: any address
+ *   bufsiz  bytes of them; an odd byte at the end is not used
+ *   offset  address of the first byte of code; 0 with scale 2: the first counter is for every pc
+ *   scale   bytes of counters per 65536 bytes of code
+ * Returns 0, or -1 with errno: ENOMEM, EAGAIN (no timer or signal left; in place of a profile with
+ * PCTALLY_IRIX_FAST it ends profiling), and nothing has changed. */
+int pctally_irix_profil(unsigned short *buff, unsigned int bufsiz, size_t offset, unsigned int scale);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// sprofil(2) of IRIX, and profil(3) and sprofil(3) as the GNU C library declares them.
+// sprofil(2) and profil(2) of IRIX, and profil(3) and sprofil(3) as the GNU C library declares them.
 #include "dialect/call.h"
 #include "dialect/caller_memory.h"
 #include "dialect/region_builder.h"
@@ -63,6 +63,17 @@ PCTALLY_DIALECT_CALL int pctally_irix_sprofil(pctally_irix_prof* profp, int prof
   SprofilCall call{g_irix, kIrixSprofil, width == PCTALLY_IRIX_UINT ? CellKind::kU32 : CellKind::kU16,
                    (flags & PCTALLY_IRIX_FAST) != 0 ? kTick1000Hz : kIrixSprofil.period_ns};
   return set_errno(sprofil(call, profp, profcnt, tick));
+}
+
+PCTALLY_DIALECT_CALL int pctally_irix_profil(unsigned short* buff, unsigned int bufsiz, size_t offset,
+                                             unsigned int scale) {
+  CallLock lock(g_sessions_mutex);
+  if (meaning_of(kIrixSprofil, scale) == ScaleMeaning::kOff) {
+    g_irix.stop();
+    return 0;
+  }
+  const pctally_irix_prof entry{buff, bufsiz, offset, scale};
+  return set_errno(start({g_irix, kIrixSprofil, CellKind::kU16, kIrixSprofil.period_ns}, &entry, 1));
 }
 
 PCTALLY_DIALECT_CALL int pctally_glibc_sprofil(pctally_glibc_prof* profp, int profcnt, timeval* tick,

@@ -19,6 +19,7 @@ with open(os.path.join(TOP, "cmake", "package.cmake")) as cmake:
 HEADERS = {
     "svr4": "unistd.h mon.h", "hpux": "time.h unistd.h mon.h", "bsd": "unistd.h sys/gmon.h monitor.h",
     "tru64": "unistd.h sys/resource.h mon.h", "aix": "mon.h unistd.h", "glibc": "unistd.h sys/gmon.h",
+    "irix": "unistd.h sys/profil.h",
 }
 PROFIL = "unsigned short *buff, unsigned int bufsiz, unsigned int offset, unsigned int scale"
 CALLS = {
@@ -48,6 +49,7 @@ AS_THE_SOURCE_DECLARES = [
     ("tru64", "void profil(unsigned short *, unsigned int, void *, unsigned int);", "profil(0, 0, 0, 0)"),
     ("tru64", "int monstartup(char *, char *);", "monstartup(0, 0)"),
     ("aix", "void profil(unsigned short *, unsigned int, unsigned long, unsigned int);", "profil(0, 0, 0, 0)"),
+    ("irix", f"int profil({PROFIL});", "profil(0, 0, 0, 0)"),
     ("aix", "int monstartup(caddr_t, caddr_t);", "monstartup(0, 0)"),
     ("glibc", "void monstartup(char *, char *);", "monstartup(0, 0)"),
 ]
@@ -86,7 +88,7 @@ def calls_of(system):
     """Those that the headers of the system declare."""
     if system == "bsd":
         return list(CALLS)
-    names = {"svr4": "profil monitor", "hpux": "profil monitor", "glibc": "profil monstartup moncontrol"}
+    names = {"svr4": "profil monitor", "hpux": "profil monitor", "glibc": "profil monstartup moncontrol", "irix": "profil"}
     return names.get(system, " ".join(CALLS)).split()
 
 
@@ -212,7 +214,8 @@ class Declarations(unittest.TestCase):
                     self.assertIn(f" {call}\n" if system == "n64" else f" pctally_{system}_{call}\n", listing)
 
     def test_pointers_for_numbers_and_buffers_of_other_types(self):
-        headers = {"svr4": "unistd.h", "hpux": "time.h", "bsd": "unistd.h", "tru64": "unistd.h", "aix": "mon.h"}
+        headers = {"svr4": "unistd.h", "hpux": "time.h", "bsd": "unistd.h", "tru64": "unistd.h", "aix": "mon.h",
+                   "irix": "sys/profil.h"}
         for system, header in headers.items():
             self.check_uncast(system, "profil", UNCAST % header)
         for system, header, statements, call in MEMBERS:
@@ -221,6 +224,10 @@ class Declarations(unittest.TestCase):
     def test_hp_ux_profil_by_either_header_in_any_order(self):
         for headers in ("time.h", "unistd.h", "time.h unistd.h", "unistd.h time.h", "unistd.h sys/gmon.h time.h", "pthread.h unistd.h"):
             self.check("hpux", [], ["profil(0, 0, 0, 0)"], headers, CXX_TOO)
+
+    def test_irix_profil_by_either_header_in_any_order(self):
+        for headers in ("sys/profil.h", "unistd.h", "sys/profil.h unistd.h", "unistd.h sys/profil.h", "pthread.h sys/profil.h"):
+            self.check("irix", [], ["profil(0, 0, 0, 0)"], headers, CXX_TOO)
 
     def test_hp_ux_time_h_leaves_the_names_of_unistd_h_to_the_source(self):
         source = "#include <time.h>\nstatic void *link(void *a, long b) { return b ? a : 0; }\nvoid *f(void) { return link(0, 1); }\n"

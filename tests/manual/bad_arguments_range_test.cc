@@ -1,9 +1,10 @@
-// Generated calls of the pages with one range: SVR4, BSD, Tru64 and AIX in their classic forms, HP-UX
-// and glibc profil().
+// Generated calls of the pages with one range: SVR4, BSD, Tru64 and AIX in their classic forms, HP-UX,
+// IRIX and glibc profil().
 #include "pctally/aix.h"
 #include "pctally/bsd.h"
 #include "pctally/glibc.h"
 #include "pctally/hpux.h"
+#include "pctally/irix.h"
 #include "pctally/svr4.h"
 #include "pctally/tru64.h"
 #include "tests/manual/bad_arguments.h"
@@ -138,6 +139,21 @@ TEST_F(bad_arguments, hpux_profil) {
     });
   });
   enough("HP-UX profil");
+}
+
+// profil(2) of IRIX: 0 and 1 turn it off; no argument is refused.
+Verdict irix_page(const Range& range) { return {{}, range.scale < 2 ? Verdict::kOff : Verdict::kOn}; }
+
+TEST_F(bad_arguments, irix_profil) {
+  family([&] { pctally_irix_profil(before(), 2, kBefore, 0x10000); },
+         [] { pctally_irix_profil(nullptr, 0, 0, 0); });
+  all_ranges({0, 1, 2, 3, 63, 64, 65, 4096, 0x7fffffff, 0xffffffff}, [&](const Range& range) {
+    judge_range(range, irix_page(range), [&] {
+      return error_of(
+          pctally_irix_profil(shorts(range), static_cast<unsigned>(range.size), range.offset, range.scale));
+    });
+  });
+  enough("IRIX profil");
 }
 
 // A null buffer ends it; every scale counts.

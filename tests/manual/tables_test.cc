@@ -261,6 +261,32 @@ TEST_F(dialect_tables, irix_overlaps_in_any_order) {
   pctally_irix_sprofil(nullptr, 0, nullptr, 0);
 }
 
+// profil(2) of IRIX is its sprofil(2) of one entry with 16-bit counters: the last call of either is on.
+TEST_F(dialect_tables, irix_profil_is_sprofil_of_one_entry) {
+  uint16_t cells[32] = {};
+  uint32_t before = 0;
+  pctally_irix_prof everything{&before, 4, 0, 2};
+  ASSERT_EQ(pctally_irix_sprofil(&everything, 1, nullptr, PCTALLY_IRIX_UINT), 0);
+  tick_at(kText);
+  ASSERT_EQ(pctally_irix_profil(cells, sizeof cells, kText, 0x8000), 0);
+  tick_at(kText + 4, 65535), tick_at(kText + 4), tick_at(kText + 128), tick_at(kText - 1);
+  EXPECT_EQ(before, 1u) << "replaced";
+  EXPECT_EQ(cells[1], 65535) << "stays";
+  ASSERT_EQ(pctally_irix_profil(cells, sizeof cells, kText, 2), 0);
+  tick_at(kText + 65535), tick_at(kText + 65536);
+  EXPECT_EQ(cells[0], 1) << "scale 2 is ordinary";
+  EXPECT_EQ(cells[1], 65535);
+  ASSERT_EQ(pctally_irix_profil(cells, 2, 0, 2), 0);
+  tick_at(kText), tick_at(1);
+  EXPECT_EQ(cells[0], 3) << "the counter for every pc";
+  for (unsigned off : {0u, 1u}) {
+    ASSERT_EQ(pctally_irix_sprofil(&everything, 1, nullptr, PCTALLY_IRIX_UINT), 0);
+    EXPECT_EQ(pctally_irix_profil(cells, sizeof cells, kText, off), 0);
+    EXPECT_EQ(pctally_count(text(), 1), -1) << "it ends sprofil's, too";
+  }
+  EXPECT_EQ(before, 1u);
+}
+
 // An insertion sort took 150 times as long for descending entries as for ascending ones; sorting takes about
 // twice as long.
 TEST_F(dialect_tables, descending_entries_cost_about_what_ascending_ones_do) {

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "../../irix_profil.h"
 #include "../../uncast.h"
 
 #define PROF_USHORT 0x0001
