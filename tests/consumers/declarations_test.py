@@ -229,6 +229,15 @@ class Declarations(unittest.TestCase):
         for headers in ("sys/profil.h", "unistd.h", "sys/profil.h unistd.h", "unistd.h sys/profil.h", "pthread.h sys/profil.h"):
             self.check("irix", [], ["profil(0, 0, 0, 0)"], headers, CXX_TOO)
 
+    def test_n64_headers_where_its_kit_has_them(self):
+        lines = ["#include <PR/os_debug.h>", "#include <PR/ultraerror.h>",
+                 "u32 f(OSProf *profile) { osProfileInit(profile, 1); return ERR_OSPROFILEINIT_STR; }", ""]
+        for standard in CXX_TOO:
+            for first in (0, 1):
+                with self.subTest(standard=standard, first=first):
+                    source = "\n".join(lines if first == 0 else [lines[1], lines[0], *lines[2:]])
+                    self.assertEqual(self.symbols("n64", standard, source, ()), {"osProfileInit"})
+
     def test_hp_ux_time_h_leaves_the_names_of_unistd_h_to_the_source(self):
         source = "#include <time.h>\nstatic void *link(void *a, long b) { return b ? a : 0; }\nvoid *f(void) { return link(0, 1); }\n"
         for standard in CXX_TOO[:-1]:  # in C++ every header of the C++ library brings them
