@@ -36,14 +36,14 @@ struct pctally_irix_prof {
 /* sprofil(2). Counts in profcnt (0 to 100) ranges, in any order, overlaps allowed: of the ranges that hold
  * a pc the one with the largest pr_off counts, of two with the same the first. A pc raises the counter at
  * byte (pc - pr_off) * pr_scale / 65536 of pr_base, rounded down to a counter. Counters stay at their
- * largest value. An entry {pr_off 0, pr_scale 2} is the counter for every other pc; one with pr_scale 0 or
- * 1 is ignored. profcnt 0 ends profiling.
+ * largest value. The last entry may be {pr_off 0, pr_scale 2}, the counter for every other pc; one with
+ * pr_scale 0 or 1 is ignored. profcnt 0 ends profiling.
  *   tick   set to the time of a tick, unless NULL
- *   flags  PCTALLY_IRIX_USHORT or PCTALLY_IRIX_UINT, 16- or 32-bit counters; with PCTALLY_IRIX_FAST ten
- *          ticks per clock tick
- * Returns 0, or -1 with errno and nothing changed: E2BIG (profcnt), EFAULT (profp or tick), EINVAL (flags),
- * ENOMEM, EAGAIN (no timer or signal left); but EAGAIN of a call that changes PCTALLY_IRIX_FAST ends
- * profiling. */
+ *   flags  PCTALLY_IRIX_UINT, 32-bit counters, else they have 16 bits; with PCTALLY_IRIX_FAST ten ticks per
+ *          clock tick
+ * Returns 0, or -1 with errno and nothing changed: E2BIG (profcnt), EFAULT (profp or tick), EINVAL (an
+ * unknown flag, or {0, 2} is not last), ENOMEM, EAGAIN (no timer or signal left); but EAGAIN of a call that
+ * changes PCTALLY_IRIX_FAST ends profiling. */
 int pctally_irix_sprofil(struct pctally_irix_prof *profp, int profcnt, struct timeval *tick,
                          unsigned int flags);
 

@@ -57,10 +57,10 @@ using namespace pctally;
 PCTALLY_DIALECT_CALL int pctally_irix_sprofil(pctally_irix_prof* profp, int profcnt, timeval* tick,
                                               unsigned int flags) {
   CallLock lock(g_sessions_mutex);
-  unsigned width = flags & ~unsigned{PCTALLY_IRIX_FAST};
+  constexpr unsigned kKnown = PCTALLY_IRIX_USHORT | PCTALLY_IRIX_UINT | PCTALLY_IRIX_FAST;
   if (profcnt < 0 || profcnt > PCTALLY_IRIX_PROFIL_MAX) return set_errno(E2BIG);
-  if (profcnt > 0 && width != PCTALLY_IRIX_USHORT && width != PCTALLY_IRIX_UINT) return set_errno(EINVAL);
-  SprofilCall call{g_irix, kIrixSprofil, width == PCTALLY_IRIX_UINT ? CellKind::kU32 : CellKind::kU16,
+  if (profcnt > 0 && (flags & ~kKnown) != 0) return set_errno(EINVAL);
+  SprofilCall call{g_irix, kIrixSprofil, (flags & PCTALLY_IRIX_UINT) != 0 ? CellKind::kU32 : CellKind::kU16,
                    (flags & PCTALLY_IRIX_FAST) != 0 ? kTick1000Hz : kIrixSprofil.period_ns};
   return set_errno(sprofil(call, profp, profcnt, tick));
 }

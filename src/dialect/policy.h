@@ -12,7 +12,8 @@ enum class ScaleMeaning : uint8_t { kOff, kOneCell, kEveryPc, kOrdinary, kInvali
 /// What the entries of a call with several ranges have to be like, and what they name.
 enum class ListRule : uint8_t {
   kNone,        ///< no such call
-  kAnyOrder,    ///< IRIX, glibc: overlaps allowed; {offset 0, scale 2} is the overflow counter
+  kAnyOrder,    ///< glibc: overlaps allowed; {offset 0, scale 2} is the overflow counter
+  kLastIsRest,  ///< IRIX: as kAnyOrder, but {offset 0, scale 2} comes last
   kExact,       ///< HP-UX: whole counters, ascending, disjoint; {offset 0, scale 2} comes last
   kByEnd,       ///< AIX: ascending by the end of the range, which bounds it beside the buffer
   kDescending,  ///< Tru64: descending and disjoint; the range alone says how many counters there are
@@ -41,7 +42,7 @@ inline constexpr uint32_t kAnyScale = UINT32_MAX;
 //                                             family               bits       from  to         2: one cell  0: any pc  when full            tick        list                   overflow when full
 inline constexpr DialectPolicy kHpuxSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kExact,      WhenFull::kSaturate};
 inline constexpr DialectPolicy kHpuxProfil   = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kNone,       WhenFull::kSaturate};
-inline constexpr DialectPolicy kIrixSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kAnyOrder,   WhenFull::kSaturate};
+inline constexpr DialectPolicy kIrixSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kLastIsRest, WhenFull::kSaturate};
 inline constexpr DialectPolicy kSvr4Profil   = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kStop,     kTick100Hz,  ListRule::kNone,       WhenFull::kStop};
 inline constexpr DialectPolicy kBsdProfil    = {PCTALLY_BIN_FLOOR,   kAnyScale, 1,   65536,     false,       false,     WhenFull::kWrap,     kTick100Hz,  ListRule::kNone,       WhenFull::kWrap};
 inline constexpr DialectPolicy kTru64Profil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kSaturate, kTick1024Hz, ListRule::kDescending, WhenFull::kSaturate};

@@ -33,13 +33,15 @@ bool RegionBuilder::in_order(const Entry& entry) const noexcept {
 }
 
 bool RegionBuilder::is_overflow(const Entry& entry) const noexcept {
-  bool possible = policy_.list == ListRule::kExact || policy_.list == ListRule::kAnyOrder;
+  bool possible = policy_.list == ListRule::kExact || policy_.list == ListRule::kAnyOrder ||
+                  policy_.list == ListRule::kLastIsRest;
   return possible && entry.offset == 0 && entry.scale == 2;
 }
 
 int RegionBuilder::add_overflow(const Entry& entry) noexcept {
   uint64_t element = uint64_t{1} << cell_shift(kind_);
-  if (policy_.list == ListRule::kExact && (added_ != count_ || entry.bytes != element)) return EINVAL;
+  if (policy_.list != ListRule::kAnyOrder && added_ != count_) return EINVAL;
+  if (policy_.list == ListRule::kExact && entry.bytes != element) return EINVAL;
   if (entry.bytes < element) return 0;
   overflow_ = overflow_of(entry.base, kind_, policy_.overflow_when_full);
   has_overflow_ = true;

@@ -25,7 +25,7 @@ struct Entry {
 /// Lives for one call, under g_sessions_mutex. After an error it is of no use.
 class RegionBuilder {
  public:
-  /// `count`: how many entries will be added; only kExact asks.
+  /// `count`: how many entries will be added; only the rules whose overflow counter comes last ask.
   RegionBuilder(const DialectPolicy& policy, CellKind kind, size_t count) noexcept
       : policy_(policy), kind_(kind), count_(count) {}
 

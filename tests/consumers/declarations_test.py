@@ -238,6 +238,11 @@ class Declarations(unittest.TestCase):
                     source = "\n".join(lines if first == 0 else [lines[1], lines[0], *lines[2:]])
                     self.assertEqual(self.symbols("n64", standard, source, ()), {"osProfileInit"})
 
+    def test_irix_profil_header_brings_the_types_of_sys_types_h(self):
+        for standard in CXX_TOO:
+            with self.subTest(standard=standard):
+                self.assertEqual(self.compile("irix", standard, "#include <sys/profil.h>\npid_t parent; off_t place;\n", ["-c"])[1], "")
+
     def test_hp_ux_time_h_leaves_the_names_of_unistd_h_to_the_source(self):
         source = "#include <time.h>\nstatic void *link(void *a, long b) { return b ? a : 0; }\nvoid *f(void) { return link(0, 1); }\n"
         for standard in CXX_TOO[:-1]:  # in C++ every header of the C++ library brings them

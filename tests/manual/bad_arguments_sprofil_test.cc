@@ -186,7 +186,7 @@ TEST_F(bad_arguments_lists, hpux_sprofil_lists) {
   enough("HP-UX sprofil, lists");
 }
 
-// IRIX: counts, pointers and flags are refused; any sizes, order and overlaps are taken.
+// Counts, pointers and flags are refused; any sizes, order and overlaps are taken.
 template <class Prof>
 Verdict irix_or_glibc_page(const SprofilCall<Prof>& call, int most, int too_many, bool flags_are_valid) {
   Verdict verdict;
@@ -248,8 +248,9 @@ TEST_F(bad_arguments_lists, irix_sprofil) {
       },
       [] { pctally_irix_sprofil(nullptr, 0, nullptr, 0); });
   all_calls<pctally_irix_prof>(grounds_, places_for_tvp(), [&](const SprofilCall<pctally_irix_prof>& call) {
-    unsigned width = call.flags & ~4u;
-    bool valid = call.profcnt == 0 || width == 1 || width == 2;
+    const pctally_irix_prof& first = call.list[0];
+    bool overflow_is_last = call.profcnt != 2 || first.pr_off != 0 || first.pr_scale != 2;
+    bool valid = call.profcnt == 0 || (call.flags < 8 && overflow_is_last);
     pctally_irix_prof* profp = list_.put(call.list, call.pointing);
     auto* tvp = reinterpret_cast<timeval*>(call.tvp.base);
     judge(

@@ -261,6 +261,41 @@ TEST_F(dialect_tables, irix_overlaps_in_any_order) {
   pctally_irix_sprofil(nullptr, 0, nullptr, 0);
 }
 
+// The system's code looks at PROF_UINT alone to know the width.
+TEST_F(dialect_tables, irix_counters_have_16_bits_but_with_prof_uint) {
+  for (unsigned flags = 0; flags < 8; ++flags) {
+    uint16_t cells[32] = {};
+    timeval tick{};
+    pctally_irix_prof entry{cells, 64, kText, 0x10000};
+    ASSERT_EQ(pctally_irix_sprofil(&entry, 1, &tick, flags), 0) << flags;
+    tick_at(kText + 2);
+    const bool wide = (flags & PCTALLY_IRIX_UINT) != 0, fast = (flags & PCTALLY_IRIX_FAST) != 0;
+    EXPECT_EQ(cells[wide ? 0 : 1], 1) << flags;
+    EXPECT_EQ(tick.tv_usec, fast ? 1000 : 10000) << flags;
+  }
+  pctally_irix_sprofil(nullptr, 0, nullptr, 0);
+}
+
+// The GNU C library's header names as a difference from IRIX that "the overflow bin [...] can appear
+// anywhere".
+TEST_F(dialect_tables, irix_overflow_entry_is_the_last) {
+  uint16_t cells[32] = {}, rest = 0;
+  pctally_irix_prof irix[] = {{cells, 64, kText, 0x10000}, {&rest, 2, 0, 2}, {cells, 64, kText, 0}};
+  EXPECT_EQ(pctally_irix_sprofil(irix, 3, nullptr, PCTALLY_IRIX_USHORT), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(pctally_irix_sprofil(irix, 2, nullptr, PCTALLY_IRIX_USHORT), 0);
+  tick_at(1);
+  EXPECT_EQ(pctally_irix_sprofil(irix + 1, 2, nullptr, PCTALLY_IRIX_USHORT), -1);
+  tick_at(1);
+  EXPECT_EQ(rest, 2) << "what was on stays on";
+  pctally_irix_sprofil(nullptr, 0, nullptr, 0);
+  pctally_glibc_prof glibc[] = {{&rest, 2, 0, 2}, {cells, 64, kText, 0x10000}};
+  EXPECT_EQ(pctally_glibc_sprofil(glibc, 2, nullptr, PCTALLY_GLIBC_USHORT), 0);
+  tick_at(1);
+  EXPECT_EQ(rest, 3);
+  pctally_glibc_sprofil(nullptr, 0, nullptr, 0);
+}
+
 // profil(2) of IRIX is its sprofil(2) of one entry with 16-bit counters: the last call of either is on.
 TEST_F(dialect_tables, irix_profil_is_sprofil_of_one_entry) {
   uint16_t cells[32] = {};
@@ -317,7 +352,8 @@ TEST_F(dialect_tables, irix_and_glibc_fast_ticks) {
   ASSERT_EQ(pctally_irix_sprofil(&irix, 1, &slow, PCTALLY_IRIX_USHORT), 0);
   ASSERT_EQ(pctally_irix_sprofil(&irix, 1, &fast, PCTALLY_IRIX_USHORT | PCTALLY_IRIX_FAST), 0);
   EXPECT_EQ(slow.tv_usec, 10 * fast.tv_usec);
-  EXPECT_EQ(pctally_irix_sprofil(&irix, 1, nullptr, 0), -1);
+  EXPECT_EQ(pctally_irix_sprofil(&irix, 1, nullptr, 8), -1);
+  EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(pctally_irix_sprofil(&irix, 101, nullptr, PCTALLY_IRIX_USHORT), -1);
   EXPECT_EQ(errno, E2BIG);
   pctally_glibc_prof entry{cells, 64, kText, 0x10000};

@@ -4,6 +4,7 @@
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
 #include <stdint.h>
+#include <sys/types.h> /* as IRIX's own does: sources rely on it */
 
 #include "../../irix_profil.h"
 #include "../../uncast.h"
