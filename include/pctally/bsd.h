@@ -44,10 +44,11 @@ void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(void), short *buffer,
  * PROFDIR/pid.program. There is no result: errno is set to EINVAL (empty range; nothing has changed), EAGAIN
  * or ENOMEM (what was on has ended, and its file is written). */
 void pctally_bsd_monstartup(unsigned long lowpc, unsigned long highpc);
-/* moncontrol(3). Mode 0 halts the profile of monstartup, any other mode resumes it; without one it does
- * nothing. */
+/* moncontrol(3). Mode 0 halts the profile of monstartup, any other mode resumes it, also after
+ * pctally_bsd_mcleanup() or pctally_bsd_monitor(0, ...) has ended it: the counters go on from where they
+ * were, and the next end writes the file again. Without a profile it does nothing. */
 void pctally_bsd_moncontrol(int mode);
-/* _mcleanup(3). Ends the profile and writes its file. Does nothing without one. */
+/* _mcleanup(3). Ends the profile and writes its file. Does nothing without one that is on or halted. */
 void pctally_bsd_mcleanup(void);
 
 #ifdef __cplusplus

@@ -70,6 +70,77 @@ TEST_F(MonitorCalls, the_second_end_writes_nothing) {
   EXPECT_FALSE(exists("mon.out"));
 }
 
+/// Of the first counter in gmon.out, which is then removed; -1: there is no file.
+int written() {
+  std::ifstream file("gmon.out", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  unlink("gmon.out");
+  return bytes.size() > 20 + 41 ? static_cast<unsigned char>(bytes[20 + 41]) : -1;
+}
+
+// macOS, monstartup: "to resume the collection of histogram ticks [...] use moncontrol(1)".
+TEST_F(MonitorCalls, moncontrol_of_bsd_resumes_after_the_end_with_the_counters_as_they_were) {
+  pctally_bsd_monstartup(kText, kText + 64);
+  tick_at(kText, 3);
+  pctally_bsd_mcleanup();
+  EXPECT_EQ(written(), 3);
+  tick_at(kText);
+  pctally_bsd_mcleanup();
+  pctally_bsd_moncontrol(0);
+  EXPECT_EQ(written(), -1) << "nothing is new";
+  pctally_bsd_moncontrol(1);
+  tick_at(kText, 2);
+  pctally_bsd_monitor(nullptr, nullptr, nullptr, 0, 0);
+  EXPECT_EQ(written(), 5);
+  pctally_bsd_moncontrol(1);
+  tick_at(kText, 4);
+  pctally_bsd_moncontrol(0);
+  tick_at(kText);
+  pctally_bsd_mcleanup();
+  EXPECT_EQ(written(), 9);
+  pctally_bsd_monstartup(kText, kText + 64);
+  tick_at(kText);
+  pctally_bsd_mcleanup();
+  EXPECT_EQ(written(), 1) << "counters of its own";
+}
+
+// "an output file will be produced on program exit regardless of the state of moncontrol"
+TEST_F(MonitorCalls, the_end_of_the_process_writes_what_bsd_has_resumed) {
+  pctally_bsd_monstartup(kText, kText + 64);
+  tick_at(kText, 3);
+  pctally_bsd_mcleanup();
+  EXPECT_EQ(written(), 3);
+  for (int last_mode : {1, 0, -1}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (last_mode >= 0) pctally_bsd_moncontrol(1);
+      if (last_mode >= 0) tick_at(kText, 2);
+      if (last_mode == 0) pctally_bsd_moncontrol(0);
+      exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(written(), last_mode < 0 ? -1 : 5) << last_mode;
+  }
+}
+
+TEST_F(MonitorCalls, moncontrol_resumes_no_counters_that_are_gone) {
+  unsigned short own[32] = {};
+  auto nothing_is_on = [] { return pctally_count(text(), 1) == -1; };
+  pctally_bsd_monstartup(kText, kText + 64);
+  pctally_bsd_mcleanup();
+  EXPECT_EQ(error_of([] { pctally_bsd_monstartup(0, UINTPTR_MAX); }), ENOMEM);
+  pctally_bsd_moncontrol(1);
+  EXPECT_TRUE(nothing_is_on());
+  pctally_bsd_monitor(place(0), place(32), reinterpret_cast<short*>(own), sizeof own, 0);
+  pctally_bsd_monitor(nullptr, nullptr, nullptr, 0, 0);
+  pctally_bsd_moncontrol(1);
+  EXPECT_TRUE(nothing_is_on()) << "the caller's own may be gone";
+  pctally_glibc_monstartup(kText, kText + 64);
+  pctally_glibc_mcleanup();
+  pctally_glibc_moncontrol(1);
+  EXPECT_TRUE(nothing_is_on()) << "glibc's end frees them";
+}
+
 TEST_F(MonitorCalls, a_buffer_that_is_gone_is_one_line_and_no_file) {
   Fenced buffer(4096);
   pctally_svr4_monitor(place(0), place(64), buffer.as<unsigned short>(), 2048, 0);

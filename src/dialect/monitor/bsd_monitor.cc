@@ -25,7 +25,8 @@ int profil_regions(std::span<const Region> regions) {
                 region.rule.scale);
 }
 
-constexpr StartMonitor kStart = {g_monitor, kBsdProfil, CellKind::kU16, kHalf, 4, kOneRegion, profil_regions};
+constexpr StartMonitor kStart = {g_monitor, kBsdProfil, CellKind::kU16, kHalf,
+                                 4,         kOneRegion, profil_regions, true};
 
 }  // namespace
 }  // namespace pctally

@@ -73,6 +73,8 @@ bool Monitor::keep(const MonitorPlan& plan) noexcept {
   format_ = plan.format;
   histogram_ = plan.histogram;
   until_exit_ = plan.until_exit;
+  resumable_ = plan.resumable;
+  finished_ = false;
   return true;
 }
 
@@ -88,7 +90,10 @@ void Monitor::finish() noexcept {
   int error = errno;
   pause();
   save();
-  regions_->clear();
+  if (resumable_)
+    finished_ = true;
+  else
+    regions_->clear();
   errno = error;
 }
 

@@ -31,9 +31,9 @@ struct MonitorRow {
 struct MonitorPlan {
   std::span<const Region> regions;  ///< ascending and disjoint; `last` is the last pc of the text
   MonFormat format = MonFormat::kGmonOut;
-  MonHistogram histogram;  ///< kMonOut: the same as the one region
-  bool until_exit =
-      false;  ///< the end of the process writes the file too, as the start-up code of cc -pg did
+  MonHistogram histogram;   ///< kMonOut: the same as the one region
+  bool until_exit = false;  ///< exit(3) writes the file too, as the start-up code of cc -pg did
+  bool resumable = false;   ///< after finish() the regions stay, for resumed()
 };
 
 /// One per system, in static storage.
@@ -59,7 +59,13 @@ class Monitor {
   /// Turns the profil off; keep() may follow, or finish().
   void pause() const noexcept { row_.turn_off(); }
 
-  [[nodiscard]] bool active() const noexcept REQUIRES(g_monitors_mutex) { return regions_->size() != 0; }
+  /// After finish() of a plan that is resumable. REQUIRES: profil is on again, with regions().
+  void resumed() noexcept REQUIRES(g_monitors_mutex) { finished_ = false; }
+
+  [[nodiscard]] bool active() const noexcept REQUIRES(g_monitors_mutex) {
+    return regions_->size() != 0 && !finished_;
+  }
+  /// Those that are on, halted, or may be resumed; else none.
   [[nodiscard]] std::span<const Region> regions() const noexcept REQUIRES(g_monitors_mutex) {
     return {regions_->data(), regions_->size()};
   }
@@ -79,6 +85,8 @@ class Monitor {
   MonFormat format_ GUARDED_BY(g_monitors_mutex) = MonFormat::kGmonOut;
   MonHistogram histogram_ GUARDED_BY(g_monitors_mutex);
   bool until_exit_ GUARDED_BY(g_monitors_mutex) = false;
+  bool resumable_ GUARDED_BY(g_monitors_mutex) = false;
+  bool finished_ GUARDED_BY(g_monitors_mutex) = false;
 };
 
 }  // namespace pctally

@@ -37,7 +37,7 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
     counters += counters_for(system, range);
   }
   system.monitor.finish();
-  system.monitor.pause();  // the program's own profil, of the same system
+  system.monitor.drop();  // ends the program's own profil, of the same system, too
   if (counters > SIZE_MAX >> cell_shift(system.kind)) return set_errno(ENOMEM);
   auto* memory = static_cast<unsigned char*>(system.monitor.allocate(counters << cell_shift(system.kind)));
   if (memory == nullptr) return set_errno(ENOMEM);
@@ -46,8 +46,11 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
   for (const TextRange& range : text)
     if (!add_regions(system, range, &memory, &regions)) return set_errno(ENOMEM);
   if (system.profil({regions.data(), regions.size()}) != 0) return -1;
-  MonitorPlan plan{
-      .regions = {regions.data(), regions.size()}, .format = format, .histogram = {}, .until_exit = true};
+  MonitorPlan plan{.regions = {regions.data(), regions.size()},
+                   .format = format,
+                   .histogram = {},
+                   .until_exit = true,
+                   .resumable = system.resumes_after_end};
   if (format == MonFormat::kMonOut)
     plan.histogram = {.low = start_of(system, text[0]),
                       .high = text[0].high,
@@ -60,9 +63,13 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
 }
 
 int control_monitor(const StartMonitor& system, bool on) noexcept {
-  if (!system.monitor.active()) return 0;
-  if (on) return system.profil(system.monitor.regions());
-  system.monitor.pause();
+  if (!on) {
+    if (system.monitor.active()) system.monitor.pause();
+    return 0;
+  }
+  if (system.monitor.regions().empty()) return 0;
+  if (system.profil(system.monitor.regions()) != 0) return -1;
+  system.monitor.resumed();
   return 0;
 }
 

@@ -17,6 +17,7 @@ struct StartMonitor {
   uint64_t width;                                  ///< bytes of text per counter
   uint64_t longest;                                ///< bytes of text in one region, a multiple of width
   int (*profil)(std::span<const Region> regions);  ///< turns it on; 0, or -1 and errno
+  bool resumes_after_end = false;                  ///< moncontrol(1) goes on with the same counters
 };
 
 /// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its file. Returns 0, or
@@ -25,7 +26,8 @@ struct StartMonitor {
 int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept
     REQUIRES(g_monitors_mutex);
 
-/// moncontrol(3). Without a monitor it does nothing. Returns 0, or -1 with errno.
+/// moncontrol(3). Without a monitor, or one that has ended and resumes, it does nothing. Returns 0, or -1
+/// with errno.
 int control_monitor(const StartMonitor& system, bool on) noexcept REQUIRES(g_monitors_mutex);
 
 /// monstartup, moncontrol and _mcleanup as BSD, glibc and Tru64 have them: one range, gmon.out, errors in
