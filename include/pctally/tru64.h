@@ -47,24 +47,30 @@ struct pctally_tru64_monitor_args {
   void *lowpc;
   void *highpc; /* the first pc behind the range */
   unsigned int *buffer;
-  unsigned int bufsize; /* counters */
+  size_t bufsiz; /* bytes */
 };
 
-/* monitor(3). Traditional form: as pctally_svr4_monitor() in svr4.h, by this profil. Extended form, lowpc
- * -1: buffer is an array of bufsize (1 to 64) struct pctally_tru64_monitor_args, descending and disjoint,
- * nfunc_or_flags is 0. Their counters are cleared; each stands for 4 bytes of code, or for the smallest
- * multiple of that by a power of two for which there is room. The file is gmon.out. A lowpc of 0 ends
- * either form and writes the file. PROFDIR names the file: unset, the usual name in the current directory;
- * empty, no file; otherwise PROFDIR/pid.program. There is no result: a call that is wrong is ignored and
- * sets errno to EINVAL or EFAULT. With errno EAGAIN or ENOMEM nothing is on any more. */
-void pctally_tru64_monitor(long lowpc, long highpc, void *buffer, long bufsize, long nfunc_or_flags);
+/* monitor(3). Traditional form: profiles [lowpc, highpc) by this profil and writes mon.out at the end.
+ *   buffer, bufsize  16-bit counters, in bytes; cleared by the call
+ *   the last one     not used
+ * Extended form, highpc 0 or lowpc -1: buffer is an array of bufsize (1 to 64) struct
+ * pctally_tru64_monitor_args, descending and disjoint. Their counters are cleared; each stands for 4 bytes of
+ * code, or for the smallest multiple of that by a power of two for which there is room. The file is gmon.out.
+ * A lowpc of 0 ends either form and writes the file. PROFDIR names the file: unset, the usual name in the
+ * current directory; empty, no file; otherwise PROFDIR/pid.program.
+ * Returns 0, in the extended form bufsize. An error sets errno: EINVAL and EFAULT, and nothing has changed;
+ * EAGAIN and ENOMEM, and nothing is on any more. The result is -1 then, or in the extended form the index of
+ * the range that is wrong. */
+int pctally_tru64_monitor(long lowpc, long highpc, void *buffer, long bufsize, long not_used);
 
-/* monstartup(3). Profiles [lowpc, highpc) with counters of its own: 32 bits for every 4 bytes of code.
- * monitor(0) writes gmon.out; so does the end of the process. errno as for monitor. */
-void pctally_tru64_monstartup(void *lowpc, void *highpc);
-/* moncontrol(3). Mode 0 halts the profile of monstartup, any other mode resumes it; without one it does
- * nothing. */
-void pctally_tru64_moncontrol(int mode);
+/* monstartup(3). Profiles [lowpc, highpc) with counters of its own: 32 bits for every 4 bytes of code. With
+ * two zeros it profiles all code of the program and its libraries, 64 ranges at most; each library has a file
+ * with its name behind a dot, and -2, -3 behind that for more libraries of the same name. monitor(0) writes
+ * gmon.out; so does the end of the process. Returns 0, or -1 with errno: EINVAL, EAGAIN, ENOMEM. */
+int pctally_tru64_monstartup(void *lowpc, void *highpc);
+/* moncontrol(3). Mode 0 halts the profile, any other mode resumes it. Does nothing without one. Returns 1 if
+ * it was on before, 0 if not, -1 with errno if it cannot be resumed. */
+int pctally_tru64_moncontrol(int mode);
 
 #ifdef __cplusplus
 }

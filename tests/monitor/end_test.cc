@@ -38,7 +38,7 @@ TEST_F(MonitorCalls, after_a_start_without_a_timer_the_end_writes_nothing) {
   static unsigned counts[32];
   char* low = reinterpret_cast<char*>(kText);
   static pctally_aix_prof aix[2] = {{low, low + 64, words, 32, UINT32_MAX}};
-  static pctally_tru64_monitor_args tru64 = {low, low + 64, counts, 32};
+  static pctally_tru64_monitor_args tru64 = {low, low + 64, counts, sizeof counts};
   static pctally_hpux_text_region hpux = {kText, kText + 64, nullptr};
   auto in_child = [](auto begin, auto end) {
     const pid_t child = fork();

@@ -15,11 +15,12 @@ namespace {
 /// Copies of one small library, each loaded on its own; ascending by address.
 class Plugins {
  public:
-  Plugins() {
+  explicit Plugins(size_t copies = 3) : copies_(copies) {
     void* original = dlopen("libdl.so.2", RTLD_NOW);
     if (original == nullptr) return;
     const std::filesystem::path library = map_of(original)->l_name;
-    for (const char* folder : {"a", "b", "c"}) {
+    for (size_t i = 0; i < copies; ++i) {
+      const std::string folder = std::to_string(i);
       std::filesystem::create_directory(folder);
       const std::filesystem::path copy = std::filesystem::absolute(folder) / "plugin.so";
       std::filesystem::copy_file(library, copy);
@@ -34,7 +35,7 @@ class Plugins {
   Plugins(const Plugins&) = delete;
   Plugins& operator=(const Plugins&) = delete;
 
-  [[nodiscard]] bool all() const { return loaded_.size() == 3; }
+  [[nodiscard]] bool all() const { return loaded_.size() == copies_; }
   [[nodiscard]] uintptr_t text(size_t i) const { return map_of(loaded_[i])->l_addr; }
   void unload(size_t i) {
     if (loaded_[i] != nullptr) dlclose(loaded_[i]);
@@ -47,6 +48,7 @@ class Plugins {
     dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map));
     return map;
   }
+  size_t copies_;
   std::vector<void*> loaded_;
 };
 
@@ -85,6 +87,16 @@ TEST_F(MonitorCalls, libraries_of_one_name_have_a_file_each) {
   EXPECT_EQ(last_counter("gmon.out.plugin.so"), 2);
   EXPECT_EQ(last_counter("gmon.out.unknown-2"), 3);
   EXPECT_EQ(last_counter("gmon.out"), 9);
+}
+
+// "all code of the program and its libraries, 64 ranges at most"
+TEST_F(MonitorCalls, tru64_monstartup_of_everything_with_too_many_libraries_changes_nothing) {
+  Plugins plugins(64);
+  if (!plugins.all()) GTEST_SKIP() << "libdl.so.2 cannot be loaded 64 times";
+  ASSERT_EQ(pctally_tru64_monstartup(text(0), text(64)), 0);
+  EXPECT_EQ(error_of([] { EXPECT_EQ(pctally_tru64_monstartup(nullptr, nullptr), -1); }), EINVAL);
+  EXPECT_EQ(pctally_tru64_moncontrol(1), 1);
+  EXPECT_FALSE(exists("gmon.out"));
 }
 
 }  // namespace

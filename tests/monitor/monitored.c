@@ -85,7 +85,7 @@ static void tru64_extended(void) {
   ranges[1].lowpc = (void*)low;
   ranges[1].highpc = (char*)low + 128;
   ranges[1].buffer = (unsigned*)buffer + 32;
-  ranges[0].bufsize = ranges[1].bufsize = 32;
+  ranges[0].bufsiz = ranges[1].bufsiz = 32 * sizeof(unsigned);
   width = 4;
   pctally_tru64_monitor(-1, 0, ranges, 2, 0);
 }
@@ -97,7 +97,7 @@ static void begin(const char* call, unsigned words) {
     pctally_hpux_monitor((void (*)(void))low, (void (*)(void))high, (unsigned short*)buffer, (int)words, 0);
   if (!strcmp(call, "bsd"))
     pctally_bsd_monitor((int (*)(void))low, (int (*)(void))high, (short*)buffer, (int)words * 2, 0);
-  if (!strcmp(call, "tru64")) pctally_tru64_monitor((long)low, (long)high, buffer, words, 0);
+  if (!strcmp(call, "tru64")) pctally_tru64_monitor((long)low, (long)high, buffer, 2L * words, 0);
   if (!strcmp(call, "aix")) pctally_aix_monitor(low, high, buffer, (int)words, 0);
   if (!strcmp(call, "aix-array")) aix_array();
   if (!strcmp(call, "aix-start-pg")) pctally_aix_mondata.prof_type = 1;
@@ -105,6 +105,7 @@ static void begin(const char* call, unsigned words) {
   if (!strcmp(call, "aix-everything")) pctally_aix_monstartup((uintptr_t)-1, 0);
   if (!strcmp(call, "tru64-extended")) tru64_extended();
   if (!strcmp(call, "tru64-start")) pctally_tru64_monstartup((void*)low, (void*)high);
+  if (!strcmp(call, "tru64-everything")) pctally_tru64_monstartup(0, 0);
   if (!strcmp(call, "bsd-start")) pctally_bsd_monstartup(low, high);
   if (!strcmp(call, "glibc-start")) pctally_glibc_monstartup(low, high);
   if (!strcmp(call, "hpux-16")) hpux_regions(PCTALLY_HPUX_USHORT);

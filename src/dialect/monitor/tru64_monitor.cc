@@ -14,13 +14,16 @@ namespace {
 constexpr MonitorRow kRow = {MonNaming::kProfdir, kTru64Profil.period_ns,
                              [] { pctally_tru64_profil(nullptr, 0, 0, 0); }};
 constinit Monitor g_monitor(kRow);
+bool g_on = false;  ///< what moncontrol() last asked for
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  return result_by_errno(
+  int result = result_by_errno(
       [&] { pctally_tru64_profil(counters, static_cast<long>(bytes), static_cast<long>(offset), scale); });
+  g_on = result == 0;
+  return result;
 }
 
-constexpr ClassicMonitor kMonitor = {g_monitor, kTru64Profil, 0x10000, true, INT32_MAX, profil};
+constexpr ClassicMonitor kMonitor = {g_monitor, kTru64Profil, 0x10000, false, INT32_MAX, profil};
 
 pctally_tru64_profil_args entry_of(const Region& region) noexcept {
   void* low = reinterpret_cast<void*>(region.low);
@@ -37,7 +40,9 @@ int profil_regions(std::span<const Region> regions) {
   pctally_tru64_profil_args entries[kTru64MostEntries];
   for (size_t i = 0; i < regions.size(); ++i) entries[i] = entry_of(regions[regions.size() - 1 - i]);
   auto count = static_cast<long>(regions.size());
-  return result_by_errno([&] { pctally_tru64_profil(entries, count, kTru64Extended, 0); });
+  int result = result_by_errno([&] { pctally_tru64_profil(entries, count, kTru64Extended, 0); });
+  g_on = result == 0;
+  return result;
 }
 
 constexpr StartMonitor kStart = {g_monitor, kTru64Profil, CellKind::kU32, 0x10000,
@@ -45,8 +50,12 @@ constexpr StartMonitor kStart = {g_monitor, kTru64Profil, CellKind::kU32, 0x1000
 
 uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
+uint64_t counters_of(const pctally_tru64_monitor_args& entry) noexcept {
+  return entry.bufsiz / sizeof *entry.buffer;
+}
+
 uint64_t bytes_of(const pctally_tru64_monitor_args& entry) noexcept {
-  return uint64_t{entry.bufsize} * sizeof *entry.buffer;
+  return counters_of(entry) * sizeof *entry.buffer;
 }
 
 /// A scale of a power of two, so that every counter stands for as many bytes; 0 if there is no room.
@@ -54,22 +63,32 @@ uint64_t bytes_of(const pctally_tru64_monitor_args& entry) noexcept {
 uint32_t scale_of(const pctally_tru64_monitor_args& entry) noexcept {
   uint64_t text = address(entry.highpc) - address(entry.lowpc);
   uint32_t scale = 0x10000;
-  while (scale >= 4 && pctally_scaled(text - 1, scale) / sizeof *entry.buffer >= entry.bufsize) scale /= 2;
+  while (scale >= 4 && pctally_scaled(text - 1, scale) / sizeof *entry.buffer >= counters_of(entry))
+    scale /= 2;
   return scale >= 4 ? scale : 0;
 }
 
-int start_extended(const pctally_tru64_monitor_args* entries, long count, long flags) noexcept
+/// 0 or an errno.
+int check_entry(const pctally_tru64_monitor_args* entries, size_t at) noexcept {
+  const auto& entry = entries[at];
+  bool in_order = at == 0 || address(entry.highpc) <= address(entries[at - 1].lowpc);
+  if (!in_order || address(entry.highpc) <= address(entry.lowpc) || scale_of(entry) == 0) return EINVAL;
+  return writable(entry.buffer, bytes_of(entry)) ? 0 : EFAULT;
+}
+
+/// Returns `count`; the index of an entry that is wrong; or -1.
+int start_extended(const pctally_tru64_monitor_args* entries, long count) noexcept
     REQUIRES(g_monitors_mutex) {
-  if (count < 1 || count > kTru64MostEntries || flags != 0) return set_errno(EINVAL);
+  if (count < 1 || count > kTru64MostEntries) return set_errno(EINVAL);
   auto number = static_cast<size_t>(count);
   if (!readable(entries, number * sizeof *entries)) return set_errno(EFAULT);
   Region kept[kTru64MostEntries];
   for (size_t i = 0; i < number; ++i) {
     const auto& entry = entries[i];
-    bool in_order = i == 0 || address(entry.highpc) <= address(entries[i - 1].lowpc);
-    if (!in_order || address(entry.highpc) <= address(entry.lowpc) || scale_of(entry) == 0)
-      return set_errno(EINVAL);
-    if (!writable(entry.buffer, bytes_of(entry))) return set_errno(EFAULT);
+    if (int error = check_entry(entries, i); error != 0) {
+      set_errno(error);
+      return static_cast<int>(i);
+    }
     Region& region = kept[number - 1 - i];  // ascending, where the call's are decreasing
     region = monitor_region(kTru64Profil, {entry.buffer, bytes_of(entry), CellKind::kU32},
                             address(entry.lowpc), address(entry.highpc), scale_of(entry));
@@ -77,9 +96,15 @@ int start_extended(const pctally_tru64_monitor_args* entries, long count, long f
   g_monitor.drop();
   for (size_t i = 0; i < number; ++i) memset(entries[i].buffer, 0, bytes_of(entries[i]));
   if (profil_regions({kept, number}) != 0) return -1;
-  if (g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
+  if (g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}}))
+    return static_cast<int>(count);
   g_monitor.pause();
   return set_errno(ENOMEM);
+}
+
+/// An array of ranges has no text of its own, so its second argument is 0; or the first is -1, as profil's.
+bool is_extended(long lowpc, long highpc) noexcept {
+  return lowpc == kTru64Extended || (lowpc != 0 && highpc == 0);
 }
 
 }  // namespace
@@ -87,21 +112,30 @@ int start_extended(const pctally_tru64_monitor_args* entries, long count, long f
 
 using namespace pctally;
 
-PCTALLY_DIALECT_CALL void pctally_tru64_monitor(long lowpc, long highpc, void* buffer, long bufsize,
-                                                long nfunc_or_flags) {
-  if (lowpc != kTru64Extended) {
-    auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize),
-         rest = static_cast<size_t>(nfunc_or_flags < 0 ? 0 : nfunc_or_flags);
-    (void)classic_monitor(kMonitor,
-                          {static_cast<uint64_t>(lowpc), static_cast<uint64_t>(highpc), buffer, words, rest});
-    return;
+PCTALLY_DIALECT_CALL int pctally_tru64_monitor(long lowpc, long highpc, void* buffer, long bufsize, long) {
+  if (!is_extended(lowpc, highpc)) {
+    size_t words = bufsize < 0 ? 0 : static_cast<size_t>(bufsize) / sizeof(uint16_t);
+    return classic_monitor(kMonitor,
+                           {static_cast<uint64_t>(lowpc), static_cast<uint64_t>(highpc), buffer, words, 0});
   }
   CallLock lock(g_monitors_mutex);
-  (void)start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize, nfunc_or_flags);
+  return start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize);
 }
 
-PCTALLY_DIALECT_CALL void pctally_tru64_monstartup(void* lowpc, void* highpc) {
-  call_monstartup(kStart, address(lowpc), address(highpc));
+PCTALLY_DIALECT_CALL int pctally_tru64_monstartup(void* lowpc, void* highpc) {
+  CallLock lock(g_monitors_mutex);
+  MappedArray<TextRange> ranges;
+  bool known = lowpc == nullptr && highpc == nullptr ? loaded_text(&ranges)
+                                                     : ranges.push_back({address(lowpc), address(highpc)});
+  if (!known) return set_errno(ENOMEM);
+  if (ranges.size() > kTru64MostEntries) return set_errno(EINVAL);
+  return start_monitor(kStart, {ranges.data(), ranges.size()}, MonFormat::kGmonOut);
 }
 
-PCTALLY_DIALECT_CALL void pctally_tru64_moncontrol(int mode) { call_moncontrol(kStart, mode); }
+PCTALLY_DIALECT_CALL int pctally_tru64_moncontrol(int mode) {
+  CallLock lock(g_monitors_mutex);
+  int before = g_on && g_monitor.active() ? 1 : 0;
+  if (control_monitor(kStart, mode != 0) != 0) return -1;
+  if (mode == 0) g_on = false;
+  return before;
+}

@@ -3,6 +3,8 @@
 #define PCTALLY_COMPAT_TRU64_MON_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
+#include <stddef.h>
+
 #include "../declarations.h"
 
 #if __has_include(<sys/gmon.h>)
@@ -19,12 +21,12 @@ struct monitor_args {
   void *lowpc;
   void *highpc;
   unsigned int *buffer;
-  unsigned int bufsize;
+  size_t bufsiz;
 };
 
-extern void pctally_tru64_monitor(long lowpc, long highpc, void *buffer, long bufsize, long nfunc_or_flags);
-extern void pctally_tru64_monstartup(void *lowpc, void *highpc);
-extern void pctally_tru64_moncontrol(int mode);
+extern int pctally_tru64_monitor(long lowpc, long highpc, void *buffer, long bufsize, long not_used);
+extern int pctally_tru64_monstartup(void *lowpc, void *highpc);
+extern int pctally_tru64_moncontrol(int mode);
 
 #ifdef PCTALLY_SOURCE_DECLARES
 #pragma redefine_extname monitor pctally_tru64_monitor

@@ -20,7 +20,7 @@ int main(void)
     args[1 - first].lowpc = (void *)cold;
     args[1 - first].highpc = (char *)cold + 128;
     args[1 - first].buffer = b;
-    args[0].bufsize = args[1].bufsize = 32;
+    args[0].bufsiz = args[1].bufsiz = sizeof a;
     monitor(-1, 0, args, 2, 0);
     while (clock() < end) { long n = rand() % 100000; hot(19 * n); cold(n); }
     monitor(0);
