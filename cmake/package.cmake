@@ -23,9 +23,9 @@ install(FILES ${PROJECT_BINARY_DIR}/package/pctally.pc DESTINATION ${CMAKE_INSTA
 
 # One file for each system. no_header is what makes a source without any header find that system's calls and not the C
 # library's.
-set(no_header_svr4 "-include unistd.h")
-set(no_header_hpux "-include time.h")
-set(no_header_bsd "-include unistd.h -include sys/gmon.h")
+set(no_header_svr4 "-include unistd.h -include mon.h")
+set(no_header_hpux "-include time.h -include mon.h")
+set(no_header_bsd "-include unistd.h -include monitor.h")
 set(no_header_tru64 "-include unistd.h -include mon.h")
 set(no_header_aix "-include mon.h")
 set(no_header_glibc "-include unistd.h -include sys/gmon.h")

@@ -138,9 +138,7 @@ class Declarations(unittest.TestCase):
 
     def test_without_arguments_and_without_a_header(self):
         for system, flags in NO_HEADER.items():
-            with_mon_h = system in ("tru64", "aix")  # the only two whose monitor is in a header that is named there
-            names = [name for name in calls_of(system) if name != "monitor" or with_mon_h]
-            self.check_without_arguments(system, names, "", flags.split())
+            self.check_without_arguments(system, calls_of(system), "", flags.split())
 
     def test_the_prototype_of_the_system(self):
         for system, declaration, name in AS_WITH_THE_HEADER:
