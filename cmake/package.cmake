@@ -22,12 +22,12 @@ configure_file(cmake/pctally.pc.in ${PROJECT_BINARY_DIR}/package/pctally.pc @ONL
 install(FILES ${PROJECT_BINARY_DIR}/package/pctally.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # One file for each system. no_header is what makes a source without any header find that system's calls and not the C
-# library's.
-set(no_header_svr4 "-include unistd.h -include mon.h")
-set(no_header_hpux "-include time.h -include mon.h")
-set(no_header_bsd "-include unistd.h -include monitor.h")
-set(no_header_tru64 "-include unistd.h -include mon.h")
-set(no_header_aix "-include mon.h")
+# library's: a header of our calls alone, as such a source may declare or define any other name itself.
+set(no_header_svr4 "-include pctally_no_header.h")
+set(no_header_hpux "-include pctally_no_header.h")
+set(no_header_bsd "-include pctally_no_header.h")
+set(no_header_tru64 "-include pctally_no_header.h")
+set(no_header_aix "-include pctally_no_header.h")
 set(no_header_glibc "-include unistd.h -include sys/gmon.h")
 foreach(system svr4 hpux bsd tru64 aix irix glibc n64)
   set(no_header "${no_header_${system}}")

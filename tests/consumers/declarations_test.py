@@ -27,6 +27,22 @@ CALLS = {
 }
 FIVE = "monitor(0, 0, 0, 0, 0)"
 
+# What such a source declares and defines itself, of the names that <unistd.h>, <time.h> or <mon.h> have.
+OLD_NAMES = """extern char *sbrk(), *ctime(), *getcwd(), *malloc();
+extern write(), creat(), lseek(), select();
+long time();
+static link() { return 0; }
+"""
+OLD_TYPES = """typedef char WORD;
+struct hdr { int head; };
+struct cnt { int count; };
+struct prof { int calls; };
+struct frag { int piece; };
+typedef unsigned size_t;
+typedef int caddr_t;
+"""
+OLD_CALLS = "void f() { %s; sbrk(0); write(1, \"\", 0); link(); }\n"
+
 # The prototypes that each system has itself, and those of others that sources bring for it.
 AS_WITH_THE_HEADER = [
     ("glibc", "void monstartup(unsigned long lowpc, unsigned long highpc);", "monstartup"),
@@ -139,6 +155,23 @@ class Declarations(unittest.TestCase):
     def test_without_arguments_and_without_a_header(self):
         for system, flags in NO_HEADER.items():
             self.check_without_arguments(system, calls_of(system), "", flags.split())
+
+    def test_without_a_header_other_names_are_the_source_s(self):
+        for system, flags in NO_HEADER.items():
+            if system == "glibc":  # includes <unistd.h>
+                continue
+            calls = [CALLS[name] for name in calls_of(system)]
+            source = OLD_NAMES + ("" if system == "bsd" else OLD_TYPES) + OLD_CALLS % "; ".join(calls)
+            for standard in ("gnu89", "gnu11"):
+                with self.subTest(system=system, standard=standard):
+                    self.assertEqual(self.symbols(system, standard, source, flags.split()),
+                                     {f"pctally_{system}_{name}" for name in calls_of(system)} | {"sbrk", "write"})
+
+    def test_the_headers_behind_the_flags_of_sources_without(self):
+        for system, flags in NO_HEADER.items():
+            for headers in (HEADERS[system], "sys/gmon.h unistd.h time.h", "time.h unistd.h"):
+                calls = [CALLS[name] for name in calls_of(system)]
+                self.check(system, [], calls, headers, CXX_TOO, flags.split())
 
     def test_the_prototype_of_the_system(self):
         for system, declaration, name in AS_WITH_THE_HEADER:

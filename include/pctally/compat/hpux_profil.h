@@ -1,9 +1,8 @@
-/* profil(2) of HP-UX 11i: in <time.h> by its page, and in <unistd.h>, where the C library has its own. */
+/* profil(2) of HP-UX 11i: for <time.h> by its page, for <unistd.h>, where the C library has its own, and for
+ * sources without a header. */
 #ifndef PCTALLY_COMPAT_HPUX_PROFIL_H
 #define PCTALLY_COMPAT_HPUX_PROFIL_H
 #pragma GCC system_header /* no warnings in the caller's name */
-
-#include <stddef.h>
 
 #include "declarations.h"
 #include "uncast.h"
@@ -15,7 +14,7 @@ extern "C" {
 #ifdef PCTALLY_SOURCE_DECLARES
 #pragma redefine_extname profil pctally_hpux_profil
 #else
-extern void profil(unsigned short *buff, size_t bufsiz, size_t offset,
+extern void profil(unsigned short *buff, __SIZE_TYPE__ bufsiz, __SIZE_TYPE__ offset,
                    unsigned int scale) __asm__("pctally_hpux_profil");
 #define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
 #endif

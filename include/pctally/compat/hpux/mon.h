@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <sys/profil.h>
 
-#include "../declarations.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,26 +33,13 @@ struct text_region {
   char *name;
 };
 
-extern void pctally_hpux_monitor(void (*lowpc)(void), void (*highpc)(void), WORD *buffer, int bufsize,
-                                 int nfunc);
 extern void smonitor(struct text_region *regions, int nregions, void *buffer, size_t bufsize, int nfunc,
                      unsigned int flags) __asm__("pctally_hpux_smonitor");
-
-#ifdef PCTALLY_SOURCE_DECLARES
-#pragma redefine_extname monitor pctally_hpux_monitor
-#endif
 
 #ifdef __cplusplus
 }
 #endif
 
-#ifndef PCTALLY_SOURCE_DECLARES
-/* Sources pass functions of any type, and end with monitor(0) or five zeros. */
-#define PCTALLY_MONITOR(low, high, buffer, size, functions, ...)                                     \
-  pctally_hpux_monitor((void (*)(void))(low), (void (*)(void))(high), (WORD *)(buffer), (int)(size), \
-                       (int)(functions))
-#define PCTALLY_ANY_MONITOR(...) PCTALLY_MONITOR(__VA_ARGS__, 0, 0, 0, 0, 0)
-#define monitor(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_ANY_MONITOR, monitor, __VA_ARGS__)
-#endif
+#include "../hpux_monitor.h"
 
 #endif

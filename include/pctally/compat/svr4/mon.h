@@ -5,8 +5,6 @@
 
 #include <stddef.h>
 
-#include "../declarations.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,24 +29,10 @@ struct cnt {
 
 typedef unsigned short WORD;
 
-extern void pctally_svr4_monitor(int (*lowpc)(void), int (*highpc)(void), WORD *buffer, size_t bufsize,
-                                 size_t nfunc);
-
-#ifdef PCTALLY_SOURCE_DECLARES
-#pragma redefine_extname monitor pctally_svr4_monitor
-#endif
-
 #ifdef __cplusplus
 }
 #endif
 
-#ifndef PCTALLY_SOURCE_DECLARES
-/* Sources pass functions of any type, and end with monitor(0) or five zeros. */
-#define PCTALLY_MONITOR(low, high, buffer, size, functions, ...)                                      \
-  pctally_svr4_monitor((int (*)(void))(low), (int (*)(void))(high), (WORD *)(buffer), (size_t)(size), \
-                       (size_t)(functions))
-#define PCTALLY_ANY_MONITOR(...) PCTALLY_MONITOR(__VA_ARGS__, 0, 0, 0, 0, 0)
-#define monitor(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_ANY_MONITOR, monitor, __VA_ARGS__)
-#endif
+#include "../svr4_monitor.h"
 
 #endif

@@ -5,10 +5,12 @@
 
 #include <sys/types.h>
 
+#pragma push_macro("monstartup")
+#undef monstartup
 #define monstartup pctally_c_library_monstartup
 #ifdef __GLIBC__           /* musl has no such header */
-#include_next <sys/gmon.h> /* declares the C library's before <mon.h> takes the name */
+#include_next <sys/gmon.h> /* declares the C library's, whatever was included before */
 #endif
-#undef monstartup
+#pragma pop_macro("monstartup")
 
 #endif

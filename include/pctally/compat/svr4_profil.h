@@ -1,0 +1,26 @@
+/* profil(2) of System V Release 4: for <unistd.h>, and for sources without a header. */
+#ifndef PCTALLY_COMPAT_SVR4_PROFIL_H
+#define PCTALLY_COMPAT_SVR4_PROFIL_H
+#pragma GCC system_header /* no warnings in the caller's name */
+
+#include "declarations.h"
+#include "uncast.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef PCTALLY_SOURCE_DECLARES
+#pragma redefine_extname profil pctally_svr4_profil
+#else
+/* System V's own has an unsigned int for the offset: here it is as wide as an address. */
+extern int profil(unsigned short *buff, unsigned int bufsiz, __SIZE_TYPE__ offset,
+                  unsigned int scale) __asm__("pctally_svr4_profil");
+#define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
