@@ -5,7 +5,7 @@
 #define PCTALLY_COMPAT_BSD_NO_HEADER_H
 #pragma GCC system_header /* no warnings in the caller's name */
 
-#include <monitor.h>
+#include "monitor.h"
 
 #include "../declarations.h"
 #include "../uncast.h"
