@@ -41,13 +41,21 @@ struct pctally_aix_prof {
 int pctally_aix_profil(void *buffer, unsigned int bufsize, unsigned long offset, unsigned int scale);
 
 /* _mondata. prof_type is read when monitor or monstartup start: 1, as for cc -pg, makes them write
- * gmon.out; -1 or 0, as for cc -p, mon.out. The other members are not used. */
+ * gmon.out; -1 or 0, as for cc -p, mon.out. The other members are there for sources that name them: no call
+ * reads, sets or frees them. */
 struct pctally_aix_monglobal {
-  unsigned short *ProfBuf;
-  int ProfBufSiz;
-  char *ProfLoPC;
-  unsigned int ProfScale;
   int prof_type;
+  int profiling;
+  char *sbuf;
+  int ssiz;
+  char *hbuf;
+  int hsiz;
+  char *ProfBuf;
+  int ProfBufSiz;
+  unsigned long ProfLoPC;
+  unsigned int ProfScale;
+  void *cb, *cl, *pnextcounter; /* of call counts */
+  char *monstubuf;
 };
 extern struct pctally_aix_monglobal pctally_aix_mondata;
 

@@ -205,6 +205,20 @@ class Declarations(unittest.TestCase):
                 self.check(system, declarations, ["profil(0, 0, 0, 0)", "monstartup(0, 0)"], " ".join(headers), ("gnu89", "c++17"),
                            ("-DPCTALLY_SOURCE_DECLARES",))
 
+    def test_structures_that_both_headers_have_are_laid_out_alike(self):
+        """The library's, and those of the systems' headers."""
+        for system, ours, theirs, last in (("aix", "pctally_aix_monglobal", "monglobal", "monstubuf"), ("aix", "pctally_aix_prof", "prof", "p_scale"),
+                                           ("tru64", "pctally_tru64_monitor_args", "monitor_args", "bufsiz"),
+                                           ("tru64", "pctally_tru64_profil_args", "profil_args", "scale")):
+            source = f"""#include <{'unistd' if theirs == 'profil_args' else 'mon'}.h>
+#include <stddef.h>
+#include "pctally/{system}.h"
+_Static_assert(sizeof(struct {ours}) == sizeof(struct {theirs}), "size");
+_Static_assert(offsetof(struct {ours}, {last}) == offsetof(struct {theirs}, {last}), "{last}");
+"""
+            with self.subTest(theirs=theirs):
+                self.assertEqual(self.compile(system, "gnu11", source, ["-c", "-I" + os.path.join(TOP, "include")])[1], "")
+
     def check_getsysinfo(self, standards, declaration, call, flags=()):
         for standard in standards:
             language = 'extern "C" ' if "++" in standard else "extern "
