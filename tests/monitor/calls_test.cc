@@ -1,5 +1,6 @@
 // The calls of the monitors: arguments that are wrong, buffers that go away, several at once, and fork.
 #include <gtest/gtest.h>
+#include <limits.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -278,7 +279,7 @@ TEST_F(MonitorCalls, more_counters_than_a_profil_takes) {
   Fenced buffer(4096);
   const auto high = static_cast<uintptr_t>(kText + (uint64_t{1} << 33));
   long low = static_cast<long>(kText), to = static_cast<long>(high);
-  EXPECT_EQ(error_of([&] { pctally_tru64_monitor(low, to, buffer.as<char>(), 2L * INT32_MAX, 0); }), EINVAL);
+  EXPECT_EQ(error_of([&] { pctally_tru64_monitor(low, to, buffer.as<char>(), LONG_MAX, 0); }), EINVAL);
   static unsigned counters[16];
   char* text = reinterpret_cast<char*>(kText);
   for (int shift : {24, 47, 48, 62}) {
