@@ -21,7 +21,7 @@ link_and_run() { # NAME OBJECT
   "$cc" -no-pie "$2" counted.o -o "$1" $libraries
   ./"$1"
 }
-for system in svr4 bsd hpux tru64 aix glibc; do
+for system in svr4 bsd hpux tru64 aix irix glibc; do
   flags=$(pkg-config --cflags pctally-$system) libraries=$(pkg-config --libs pctally-$system)
   "$cc" $flags -DSYSTEM="\"$system\"" -c "$source/counted.c" -o counted.o
   "$cc" -std=gnu89 -w -fno-pie $flags -c "$source/old.c" -o old.o

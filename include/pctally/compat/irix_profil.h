@@ -1,9 +1,8 @@
-/* profil(2) of IRIX: in <sys/profil.h>, and in <unistd.h>, where the C library has its own. */
+/* profil(2) of IRIX: for <sys/profil.h>, for <unistd.h>, where the C library has its own, and for sources
+ * without a header. */
 #ifndef PCTALLY_COMPAT_IRIX_PROFIL_H
 #define PCTALLY_COMPAT_IRIX_PROFIL_H
 #pragma GCC system_header /* no warnings in the caller's name */
-
-#include <stddef.h>
 
 #include "declarations.h"
 #include "uncast.h"
@@ -16,7 +15,7 @@ extern "C" {
 #pragma redefine_extname profil pctally_irix_profil
 #else
 /* IRIX's own has an unsigned int for the offset: here it is as wide as an address. */
-extern int profil(unsigned short *buff, unsigned int bufsiz, size_t offset,
+extern int profil(unsigned short *buff, unsigned int bufsiz, __SIZE_TYPE__ offset,
                   unsigned int scale) __asm__("pctally_irix_profil");
 #define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
 #endif

@@ -5,26 +5,12 @@
 
 #include <stddef.h>
 
-#include "../declarations.h"
-
-#define profil pctally_c_library_profil
-#include_next <unistd.h> /* declares the C library's before the name is taken */
+#pragma push_macro("profil")
 #undef profil
+#define profil pctally_c_library_profil
+#include_next <unistd.h> /* declares the C library's, whatever was included before */
+#pragma pop_macro("profil")
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#ifdef PCTALLY_SOURCE_DECLARES
-#pragma redefine_extname profil pctally_glibc_profil
-#else
-extern int profil(unsigned short *sample_buffer, size_t size, size_t offset,
-                  unsigned int scale) __asm__("pctally_glibc_profil");
-#define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#include "../glibc_profil.h"
 
 #endif

@@ -3,45 +3,23 @@
 #define PCTALLY_COMPAT_GLIBC_SYS_GMON_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
-#include "../../declarations.h"
-
-#undef monstartup /* sources define it as __monstartup: both are declared here */
+#pragma push_macro("monstartup")
+#pragma push_macro("__monstartup")
+#undef monstartup
+#undef __monstartup
 #ifdef PCTALLY_SOURCE_DECLARES
 #define monstartup pctally_c_library_monstartup
 #define __monstartup pctally_c_library_monstartup
 #define _mcleanup pctally_c_library_mcleanup
 #endif
 #if __has_include_next(<sys/gmon.h>)
-#include_next <sys/gmon.h>
+#include_next <sys/gmon.h> /* declares the C library's, whatever was included before */
 #include <sys/types.h>
 #endif
-#ifdef PCTALLY_SOURCE_DECLARES
-#undef monstartup
-#undef __monstartup
 #undef _mcleanup
-#endif
+#pragma pop_macro("monstartup")
+#pragma pop_macro("__monstartup")
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#ifdef PCTALLY_SOURCE_DECLARES
-#pragma redefine_extname monstartup pctally_glibc_monstartup
-#pragma redefine_extname __monstartup pctally_glibc_monstartup
-#pragma redefine_extname moncontrol pctally_glibc_moncontrol
-#pragma redefine_extname _mcleanup pctally_glibc_mcleanup
-#else
-extern void monstartup(unsigned long lowpc, unsigned long highpc) __asm__("pctally_glibc_monstartup");
-extern void __monstartup(unsigned long lowpc, unsigned long highpc) __asm__("pctally_glibc_monstartup");
-extern void moncontrol(int mode) __asm__("pctally_glibc_moncontrol");
-extern void _mcleanup(void) __asm__("pctally_glibc_mcleanup");
-#define monstartup(...) PCTALLY_CALL_OR_DECLARE(monstartup, monstartup, __VA_ARGS__)
-#define __monstartup(...) PCTALLY_CALL_OR_DECLARE(__monstartup, __monstartup, __VA_ARGS__)
-#define moncontrol(...) PCTALLY_CALL_OR_DECLARE(moncontrol, moncontrol, __VA_ARGS__)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#include "../../glibc_monitor.h"
 
 #endif
