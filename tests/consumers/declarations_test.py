@@ -108,6 +108,12 @@ def calls_of(system):
     return names.get(system, " ".join(CALLS)).split()
 
 
+def called_by(path):
+    """The functions that an object file lacks. nm would read the compiler's plugin first, which takes thirty times as long."""
+    listing = subprocess.run(["readelf", "-sW", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return set(re.findall(r" UND (\w+)$", listing, re.MULTILINE)) - {"_GLOBAL_OFFSET_TABLE_"}
+
+
 class Declarations(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -130,8 +136,7 @@ class Declarations(unittest.TestCase):
         path, refusal = self.compile(system, standard, source, [*flags, "-c"])
         if refusal:
             return refusal
-        listing = subprocess.run(["nm", "-u", path + ".o"], stdout=subprocess.PIPE, text=True, check=True).stdout
-        return {line.split()[-1] for line in listing.splitlines()} - {"_GLOBAL_OFFSET_TABLE_"}
+        return called_by(path + ".o")
 
     def check(self, system, declarations, calls, headers, standards, flags=()):
         """The calls, after the declarations, go to ours of that system and to nothing else."""
@@ -253,8 +258,7 @@ _Static_assert(offsetof(struct {ours}, {last}) == offsetof(struct {theirs}, {las
                 with self.subTest(system=system, call=call, compiler=compiler, standard=standard):
                     command = [*compiler, f"-std={standard}", "-w", "-isystem", include, "-c", path, "-o", path + ".o"]
                     self.assertEqual(subprocess.run(command, stderr=subprocess.PIPE, text=True).stderr, "")
-                    listing = subprocess.run(["nm", "-u", path + ".o"], stdout=subprocess.PIPE, text=True, check=True).stdout
-                    self.assertIn(f" {call}\n" if system == "n64" else f" pctally_{system}_{call}\n", listing)
+                    self.assertIn(call if system == "n64" else f"pctally_{system}_{call}", called_by(path + ".o"))
 
     def test_pointers_for_numbers_and_buffers_of_other_types(self):
         headers = {"svr4": "unistd.h", "hpux": "time.h", "bsd": "unistd.h", "tru64": "unistd.h", "aix": "mon.h",
