@@ -35,7 +35,7 @@ def report_of(path):
 
 
 def is_start(frame):
-    """Of the program, or of a thread."""
+    """Whether the frame is the start of the program or of a thread."""
     return any(word in frame for word in START)
 
 

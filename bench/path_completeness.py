@@ -178,7 +178,7 @@ def gperftools(name, program):
             ticks += int(count)
             # The first is the program; a stripped program's _start has no name.
             complete += int(count) * any(call_paths.is_start(frame) for frame in stack.split(";")[1:4])
-    said = f"{without} files have no sample, or nothing" if without else ""
+    said = f"{without} files without samples" if without else ""
     measure.row((name, "gperftools", "", str(ticks), f"{100 * complete / max(1, ticks):.2f} %", said, f"{size / 1e6:.1f}"))
 
 

@@ -13,12 +13,12 @@ constinit NextCall g_sigmask("pthread_sigmask", pthread_sigmask);
 
 __attribute__((constructor)) void find_calls() noexcept { find_all(g_sigaction, g_sigmask); }
 
-/// Where ours is linked to a library of the program's, and not to the program, the C library stands before
-/// ours. dlopen(3) is found by its name: the program may have one of its own (own_calls.cc).
+/// Where only a library of the program's is linked with ours, the C library comes before ours, and RTLD_NEXT
+/// finds nothing. Not by dlopen(3): a program may define that name for something else.
 void* find_in_c_library(const char* name) noexcept {
 #ifdef LIBC_SO
-  auto* open = reinterpret_cast<decltype(&dlopen)>(dlsym(RTLD_DEFAULT, "dlopen"));
-  void* library = open == nullptr ? nullptr : open(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+  auto* open = reinterpret_cast<decltype(&dlmopen)>(dlsym(RTLD_DEFAULT, "dlmopen"));
+  void* library = open == nullptr ? nullptr : open(LM_ID_BASE, LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
   if (library != nullptr) return dlsym(library, name);
 #endif
   return nullptr;

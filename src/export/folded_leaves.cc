@@ -64,7 +64,7 @@ class Starts {
   std::map<CodePlace, uint32_t> scopes_;
 };
 
-/// The functions of one executable whose ticks are not all in paths that end in them, in order.
+/// Functions of one executable, ascending, with more ticks than the paths that end in them.
 class MissingTicks {
  public:
   MissingTicks(const Profile& profile, const Starts& starts, uint32_t executable, Symbolizer& symbolizer)
@@ -105,7 +105,7 @@ class MissingTicks {
 
   const Starts& starts_;
   Positions all_;
-  std::vector<NamedRange> symbols_;  ///< of each
+  std::vector<NamedRange> symbols_;  ///< one for each of all_
   std::vector<LackingFunction> functions_;
 };
 

@@ -35,12 +35,12 @@ using Positions = std::span<const WeightedPosition>;
 Positions positions_between(const Profile& profile, CodePlace from, CodePlace to);
 uint64_t ticks_of(Positions positions);
 
-/// A function, and where the ticks at the addresses are that may be its own.
+/// A function, and the positions whose ticks may be its own.
 struct FunctionStart {
   CodePlace place;
   uint64_t ends = 0;  ///< ticks of the paths that end there
   Positions own;      ///< in its symbol
-  Positions covered;  ///< up to the next function: that may be in the same entry of the unwind table
+  Positions covered;  ///< up to the next function: one entry of the unwind table may hold all of it
 };
 
 /// Those of `starts` that lie in one executable, in order.

@@ -176,6 +176,17 @@ class Declarations(unittest.TestCase):
                 calls = [CALLS[name] for name in calls_of(system)]
                 self.check(system, [], calls, headers, CXX_TOO, flags.split())
 
+    def test_the_headers_behind_the_flags_of_sources_without_by_clang(self):
+        """It refuses what g++ takes: a second declaration with another exception specification."""
+        for compiler in filter(os.path.exists, (path.replace("clang-", "clang++-") for path in CLANGS)):
+            for system, flags in NO_HEADER.items():
+                include = os.path.join(TOP, "include", "pctally", "compat", system)
+                source = "".join(f"#include <{header}>\n" for header in HEADERS[system].split())
+                command = [compiler, "-std=c++17", "-fsyntax-only", "-isystem", include, *flags.split(), "-x", "c++", "-"]
+                with self.subTest(compiler=compiler, system=system):
+                    done = subprocess.run(command, input=source, stderr=subprocess.PIPE, text=True)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_the_prototype_of_the_system(self):
         for system, declaration, name in AS_WITH_THE_HEADER:
             # In C23 there is no declaration for numbers and pointers: it is a macro.

@@ -329,7 +329,7 @@ uint64_t rate_for(int64_t cpu_ns) {
   return kMostRate;
 }
 
-/// What a process may use before its exec and while it ends: of that there are no ticks.
+/// CPU time before a process's exec and during its exit, which gets no ticks.
 constexpr int64_t kStartNs = 2'000'000;
 
 /// Of each run, where there are several: they used at most so many periods, and so much beside.
@@ -353,12 +353,14 @@ std::string why_no_ticks(const Profile& profile, const Account& account) {
                        duration_text(account.cpu_ns), why_nothing_was_observed(profile, account));
   const uint64_t rate = rate_for(account.cpu_ns);
   const bool is_higher = static_cast<double>(rate) * period_ms > 1000;
-  const char* size = uses_at_most(profile, 1)   ? "less than one period"
-                     : uses_at_most(profile, 2) ? "about one period"
-                                                : "a few periods";
-  return fmt::format("no ticks: {} used {}, {}{} ({:g} ms); try {}a longer run", program,
-                     duration_text(account.cpu_ns), profile.runs.size() > 1 ? "each run " : "", size,
-                     period_ms, is_higher ? fmt::format("-F {}, or ", rate) : "");
+  const std::string size =
+      uses_at_most(profile, 2)
+          ? fmt::format("{} one period ({:g} ms)", uses_at_most(profile, 1) ? "less than" : "about",
+                        period_ms)
+          : fmt::format("as much as a start and an end take (one period is {:g} ms)", period_ms);
+  return fmt::format("no ticks: {} used {}, {}{}; try {}a longer run", program, duration_text(account.cpu_ns),
+                     profile.runs.size() > 1 ? "each run " : "", size,
+                     is_higher ? fmt::format("-F {}, or ", rate) : "");
 }
 
 /// REQUIRES: `out` has what is missing of the profile: without the CPU time of the rest, that is the cause.

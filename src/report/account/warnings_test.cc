@@ -62,7 +62,8 @@ TEST(Warnings, AStartHasNoTicks) {
   profile.ledger = {};
   profile.period_asked_ns = 1'000'000;
   profile.cpu_user_ns = 3'900'000;
-  EXPECT_THAT(warnings(profile)[0], is(Severity::kWarning, "a few periods (1 ms); try"));
+  EXPECT_THAT(warnings(profile)[0],
+              is(Severity::kWarning, "as much as a start and an end take (one period is 1 ms); try"));
 }
 
 TEST(Warnings, WhereNothingWasObservedAndNobodyIsNamedTheEnginesBlindSpotsAre) {

@@ -7,11 +7,9 @@
 #pragma push_macro("__monstartup")
 #undef monstartup
 #undef __monstartup
-#ifdef PCTALLY_SOURCE_DECLARES
 #define monstartup pctally_c_library_monstartup
 #define __monstartup pctally_c_library_monstartup
 #define _mcleanup pctally_c_library_mcleanup
-#endif
 #if __has_include_next(<sys/gmon.h>)
 #include_next <sys/gmon.h> /* declares the C library's, whatever was included before */
 #include <sys/types.h>
