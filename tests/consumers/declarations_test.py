@@ -27,17 +27,20 @@ CALLS = {
 }
 FIVE = "monitor(0, 0, 0, 0, 0)"
 
-# What such a source declares and defines itself, of the names that <unistd.h>, <time.h> or <mon.h> have.
+# What such a source declares and defines itself, of the names that the systems' headers have.
 OLD_NAMES = """extern char *sbrk(), *ctime(), *getcwd(), *malloc();
-extern write(), creat(), lseek(), select();
+extern write(), creat(), lseek();
 long time();
 static link() { return 0; }
+static select(buffer) char *buffer; { return buffer != 0; }
 """
 OLD_TYPES = """typedef char WORD;
 struct hdr { int head; };
 struct cnt { int count; };
 struct prof { int calls; };
 struct frag { int piece; };
+struct tostruct { int callee; };
+struct gmonparam { int profiling; };
 typedef unsigned size_t;
 typedef int caddr_t;
 """
@@ -164,7 +167,7 @@ class Declarations(unittest.TestCase):
     def test_without_a_header_other_names_are_the_source_s(self):
         for system, flags in NO_HEADER.items():
             calls = [CALLS[name] for name in calls_of(system)]
-            source = OLD_NAMES + ("" if system == "bsd" else OLD_TYPES) + OLD_CALLS % "; ".join(calls)
+            source = OLD_NAMES + OLD_TYPES + OLD_CALLS % "; ".join(calls)
             for standard in ("gnu89", "gnu11"):
                 with self.subTest(system=system, standard=standard):
                     self.assertEqual(self.symbols(system, standard, source, flags.split()),

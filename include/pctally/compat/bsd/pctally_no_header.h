@@ -1,29 +1,11 @@
-/* The profiling calls of 4.4BSD and of 4.3BSD, for sources that call them without including a header. Of
- * other functions none is declared: cc $(pkg-config --cflags pctally-bsd) $(pkg-config --variable=no_header
- * pctally-bsd) ... */
+/* The profiling calls of 4.4BSD and of 4.3BSD and no other name, for sources that call them without including
+ * a header: cc $(pkg-config --cflags pctally-bsd) $(pkg-config --variable=no_header pctally-bsd) ... */
 #ifndef PCTALLY_COMPAT_BSD_NO_HEADER_H
 #define PCTALLY_COMPAT_BSD_NO_HEADER_H
 #pragma GCC system_header /* no warnings in the caller's name */
 
-#include "monitor.h"
-
-#include "../declarations.h"
-#include "../uncast.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#ifdef PCTALLY_SOURCE_DECLARES
-#pragma redefine_extname profil pctally_bsd_profil
-#else
-extern int profil(char *samples, __SIZE_TYPE__ size, unsigned long offset,
-                  unsigned int scale) __asm__("pctally_bsd_profil");
-#define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#include "../bsd_monitor_call.h"
+#include "../bsd_profil.h"
+#include "../bsd_start.h"
 
 #endif

@@ -6,27 +6,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "../declarations.h"
-#include "../uncast.h"
-
-#define profil pctally_c_library_profil
-#include_next <unistd.h> /* declares the C library's before the name is taken */
+#pragma push_macro("profil")
 #undef profil
+#define profil pctally_c_library_profil
+#include_next <unistd.h> /* declares the C library's, whatever was included before */
+#pragma pop_macro("profil")
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#ifdef PCTALLY_SOURCE_DECLARES
-#pragma redefine_extname profil pctally_bsd_profil
-#else
-extern int profil(char *samples, size_t size, unsigned long offset,
-                  unsigned int scale) __asm__("pctally_bsd_profil");
-#define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+#include "../bsd_profil.h"
 
 #endif
