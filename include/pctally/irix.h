@@ -53,8 +53,8 @@ int pctally_irix_sprofil(struct pctally_irix_prof *profp, int profcnt, struct ti
  *   bufsiz  bytes of them; an odd byte at the end is not used
  *   offset  address of the first byte of code; 0 with scale 2: the first counter is for every pc
  *   scale   bytes of counters per 65536 bytes of code
- * Returns 0, or -1 with errno: ENOMEM, EAGAIN (no timer or signal left; in place of a profile with
- * PCTALLY_IRIX_FAST it ends profiling), and nothing has changed. */
+ * Returns 0, or -1 with errno and nothing changed: ENOMEM, EAGAIN (no timer or signal left). But EAGAIN ends
+ * a profile that had PCTALLY_IRIX_FAST. */
 int pctally_irix_profil(unsigned short *buff, unsigned int bufsiz, size_t offset, unsigned int scale);
 
 #ifdef __cplusplus

@@ -93,7 +93,7 @@ struct gfctl {
   HASH_LINK tolimit;
 };
 
-/* Of the members prof_type is read. The others are the source's: no call reads, sets or frees them. */
+/* The calls read prof_type alone. They do not read, set or free the other members, such as monstubuf. */
 struct monglobal {
   int prof_type;
   int profiling;
