@@ -1,5 +1,7 @@
 // monitor, monstartup and moncontrol of Tru64 UNIX: sizes in bytes, results, and both ways to name ranges.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 
@@ -97,6 +99,47 @@ TEST_F(MonitorCalls, moncontrol_of_tru64_tells_the_state_before) {
   EXPECT_EQ(pctally_tru64_moncontrol(1), 0);
   tick_at(kText, 3);
   EXPECT_EQ(counters[0], 3);
+}
+
+// "Returns 1 if it was on before": a call of profil that turns it off counts, too.
+TEST_F(MonitorCalls, moncontrol_tells_that_the_program_has_ended_the_profile_itself) {
+  ASSERT_EQ(pctally_tru64_monstartup(text(0), text(64)), 0);
+  pctally_tru64_profil(nullptr, 0, 0, 0);
+  EXPECT_EQ(pctally_tru64_moncontrol(1), 0);
+  EXPECT_EQ(pctally_tru64_moncontrol(1), 1);
+  ASSERT_EQ(pctally_aix_monstartup(kText, kText + 64), 0);
+  pctally_aix_prof end = {};
+  ASSERT_EQ(pctally_aix_profil(&end, UINT32_MAX, 0, 0), 0);
+  EXPECT_EQ(pctally_aix_moncontrol(1), 0);
+  EXPECT_EQ(pctally_aix_moncontrol(1), 1);
+}
+
+/// What moncontrol does in a process that has no timer left for it: 0 if that is -1 with EAGAIN.
+template <class Start, class Control>
+int resumed_without_a_timer(Start start, Control control) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (start() != 0 || control(0) != 1) _exit(2);
+    const rlimit none = {0, 0};
+    setrlimit(RLIMIT_SIGPENDING, &none);
+    errno = 0;
+    if (control(1) != -1 || errno != EAGAIN) _exit(3);
+    _exit(control(0) == 0 ? 0 : 4);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+// "-1 with errno if it cannot be resumed"
+TEST_F(MonitorCalls, moncontrol_fails_if_the_profile_cannot_be_resumed) {
+  setenv("PCTALLY_ENGINE", "timer", 1);
+  EXPECT_EQ(resumed_without_a_timer([] { return pctally_tru64_monstartup(text(0), text(64)); },
+                                    pctally_tru64_moncontrol),
+            0);
+  EXPECT_EQ(resumed_without_a_timer([] { return pctally_aix_monstartup(kText, kText + 64); },
+                                    pctally_aix_moncontrol),
+            0);
 }
 
 // "With two zeros it profiles all code of the program and its libraries"

@@ -25,7 +25,6 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kAixProfil.period_ns, [] {
                                (void)pctally_aix_profil(&g_end, kAixArrayForm, 0, 0);
                              }};
 constinit Monitor g_monitor(kRow);
-bool g_on = false;  ///< what moncontrol() last asked for
 
 uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -39,20 +38,16 @@ int profil_regions(std::span<const Region> regions) {
       return set_errno(ENOMEM);
   }
   if (!entries.push_back(pctally_aix_prof{})) return set_errno(ENOMEM);
-  int result = pctally_aix_profil(entries.data(), kAixArrayForm, 0, 0);
-  g_on = result == 0;
-  return result;
+  return pctally_aix_profil(entries.data(), kAixArrayForm, 0, 0);
 }
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  int result = pctally_aix_profil(counters, static_cast<unsigned>(bytes), offset, scale);
-  g_on = result == 0;
-  return result;
+  return pctally_aix_profil(counters, static_cast<unsigned>(bytes), offset, scale);
 }
 
 constexpr ClassicMonitor kMonitor = {g_monitor, kAixProfil, kOneToOne, false, INT32_MAX, profil, true};
-constexpr StartMonitor kStart = {g_monitor, kAixProfil,  CellKind::kU16, kOneToOne,
-                                 2,         kExactReach, profil_regions};
+constexpr StartMonitor kStart = {g_monitor, "aix", kAixProfil,  CellKind::kU16,
+                                 kOneToOne, 2,     kExactReach, profil_regions};
 
 uint64_t bytes_of(const pctally_aix_prof& entry) noexcept {
   return entry.p_bufsize > 0 ? static_cast<uint64_t>(entry.p_bufsize) * sizeof *entry.p_buff : 0;
@@ -186,10 +181,4 @@ PCTALLY_DIALECT_CALL int pctally_aix_monstartup(uintptr_t low, uintptr_t high) {
   return start_monitor(kStart, {ranges.data(), ranges.size()}, format);
 }
 
-PCTALLY_DIALECT_CALL int pctally_aix_moncontrol(int mode) {
-  CallLock lock(g_monitors_mutex);
-  int before = g_on && g_monitor.active() ? 1 : 0;
-  if (control_monitor(kStart, mode != 0) != 0) return -1;
-  if (mode == 0) g_on = false;
-  return before;
-}
+PCTALLY_DIALECT_CALL int pctally_aix_moncontrol(int mode) { return call_moncontrol(kStart, mode); }

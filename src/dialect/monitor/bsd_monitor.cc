@@ -25,8 +25,8 @@ int profil_regions(std::span<const Region> regions) {
                 region.rule.scale);
 }
 
-constexpr StartMonitor kStart = {g_monitor, kBsdProfil, CellKind::kU16, kHalf,
-                                 4,         kOneRegion, profil_regions, true};
+constexpr StartMonitor kStart = {g_monitor,  "bsd",          kBsdProfil, CellKind::kU16, kHalf, 4,
+                                 kOneRegion, profil_regions, true};
 
 }  // namespace
 }  // namespace pctally
@@ -45,6 +45,6 @@ PCTALLY_DIALECT_CALL void pctally_bsd_monstartup(unsigned long lowpc, unsigned l
   call_monstartup(kStart, lowpc, highpc);
 }
 
-PCTALLY_DIALECT_CALL void pctally_bsd_moncontrol(int mode) { call_moncontrol(kStart, mode); }
+PCTALLY_DIALECT_CALL void pctally_bsd_moncontrol(int mode) { (void)call_moncontrol(kStart, mode); }
 
 PCTALLY_DIALECT_CALL void pctally_bsd_mcleanup(void) { call_mcleanup(kStart); }

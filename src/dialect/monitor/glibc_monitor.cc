@@ -17,8 +17,8 @@ int profil_regions(std::span<const Region> regions) {
   return pctally_glibc_sprofil(&entry, 1, nullptr, PCTALLY_GLIBC_UINT);
 }
 
-constexpr StartMonitor kStart = {g_monitor, kGlibcSprofil, CellKind::kU32, 0x10000,
-                                 4,         kOneRegion,    profil_regions};
+constexpr StartMonitor kStart = {g_monitor, "glibc", kGlibcSprofil, CellKind::kU32,
+                                 0x10000,   4,       kOneRegion,    profil_regions};
 
 }  // namespace
 }  // namespace pctally
@@ -29,6 +29,6 @@ PCTALLY_DIALECT_CALL void pctally_glibc_monstartup(unsigned long lowpc, unsigned
   call_monstartup(kStart, lowpc, highpc);
 }
 
-PCTALLY_DIALECT_CALL void pctally_glibc_moncontrol(int mode) { call_moncontrol(kStart, mode); }
+PCTALLY_DIALECT_CALL void pctally_glibc_moncontrol(int mode) { (void)call_moncontrol(kStart, mode); }
 
 PCTALLY_DIALECT_CALL void pctally_glibc_mcleanup(void) { call_mcleanup(kStart); }

@@ -2,6 +2,7 @@
 
 #include "dialect/call.h"
 #include "dialect/monitor/classic_monitor.h"
+#include "dialect/session.h"
 
 namespace pctally {
 namespace {
@@ -25,6 +26,14 @@ bool add_regions(const StartMonitor& system, const TextRange& range, unsigned ch
     if (range.high - low <= system.longest) break;
   }
   return true;
+}
+
+/// False too if the program has ended the profile by a call of its own.
+bool is_counting(const StartMonitor& system) noexcept REQUIRES(g_monitors_mutex) {
+  if (!system.monitor.active()) return false;
+  CallLock lock(g_sessions_mutex);
+  const Session* session = session_of(system.system);
+  return session != nullptr && session->on();
 }
 
 }  // namespace
@@ -79,9 +88,10 @@ void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high) no
   (void)start_monitor(system, {&text, 1}, MonFormat::kGmonOut);
 }
 
-void call_moncontrol(const StartMonitor& system, int mode) noexcept {
+int call_moncontrol(const StartMonitor& system, int mode) noexcept {
   CallLock lock(g_monitors_mutex);
-  (void)control_monitor(system, mode != 0);
+  int before = is_counting(system) ? 1 : 0;
+  return control_monitor(system, mode != 0) == 0 ? before : -1;
 }
 
 void call_mcleanup(const StartMonitor& system) noexcept {

@@ -11,6 +11,7 @@ inline constexpr uint64_t kOneRegion = uint64_t{1} << 62;  ///< of any length
 
 struct StartMonitor {
   Monitor& monitor;
+  const char* system;  ///< the session's, of the profil
   const DialectPolicy& policy;
   CellKind kind;
   uint32_t scale;
@@ -30,10 +31,11 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
 /// with errno.
 int control_monitor(const StartMonitor& system, bool on) noexcept REQUIRES(g_monitors_mutex);
 
-/// monstartup, moncontrol and _mcleanup as BSD, glibc and Tru64 have them: one range, gmon.out, errors in
-/// errno alone. Each takes g_monitors_mutex.
+/// monstartup, moncontrol and _mcleanup as BSD and glibc have them: one range, gmon.out, errors in errno
+/// alone. Each takes g_monitors_mutex.
 void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high) noexcept;
-void call_moncontrol(const StartMonitor& system, int mode) noexcept;
+/// Returns 1 if the profile was on before, 0 if not, -1 with errno if it cannot be resumed.
+int call_moncontrol(const StartMonitor& system, int mode) noexcept;
 void call_mcleanup(const StartMonitor& system) noexcept;
 
 }  // namespace pctally

@@ -14,13 +14,10 @@ namespace {
 constexpr MonitorRow kRow = {MonNaming::kProfdir, kTru64Profil.period_ns,
                              [] { pctally_tru64_profil(nullptr, 0, 0, 0); }};
 constinit Monitor g_monitor(kRow);
-bool g_on = false;  ///< what moncontrol() last asked for
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  int result = result_by_errno(
+  return result_by_errno(
       [&] { pctally_tru64_profil(counters, static_cast<long>(bytes), static_cast<long>(offset), scale); });
-  g_on = result == 0;
-  return result;
 }
 
 constexpr ClassicMonitor kMonitor = {g_monitor, kTru64Profil, 0x10000, false, INT32_MAX, profil};
@@ -40,13 +37,11 @@ int profil_regions(std::span<const Region> regions) {
   pctally_tru64_profil_args entries[kTru64MostEntries];
   for (size_t i = 0; i < regions.size(); ++i) entries[i] = entry_of(regions[regions.size() - 1 - i]);
   auto count = static_cast<long>(regions.size());
-  int result = result_by_errno([&] { pctally_tru64_profil(entries, count, kTru64Extended, 0); });
-  g_on = result == 0;
-  return result;
+  return result_by_errno([&] { pctally_tru64_profil(entries, count, kTru64Extended, 0); });
 }
 
-constexpr StartMonitor kStart = {g_monitor, kTru64Profil, CellKind::kU32, 0x10000,
-                                 4,         kOneRegion,   profil_regions};
+constexpr StartMonitor kStart = {g_monitor, "tru64", kTru64Profil, CellKind::kU32,
+                                 0x10000,   4,       kOneRegion,   profil_regions};
 
 uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -132,10 +127,4 @@ PCTALLY_DIALECT_CALL int pctally_tru64_monstartup(void* lowpc, void* highpc) {
   return start_monitor(kStart, {ranges.data(), ranges.size()}, MonFormat::kGmonOut);
 }
 
-PCTALLY_DIALECT_CALL int pctally_tru64_moncontrol(int mode) {
-  CallLock lock(g_monitors_mutex);
-  int before = g_on && g_monitor.active() ? 1 : 0;
-  if (control_monitor(kStart, mode != 0) != 0) return -1;
-  if (mode == 0) g_on = false;
-  return before;
-}
+PCTALLY_DIALECT_CALL int pctally_tru64_moncontrol(int mode) { return call_moncontrol(kStart, mode); }
