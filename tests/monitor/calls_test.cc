@@ -1,6 +1,7 @@
 // The calls of the monitors: arguments that are wrong, buffers that go away, several at once, and fork.
 #include <gtest/gtest.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -216,6 +217,20 @@ TEST_F(MonitorCalls, wrong_arguments_of_aix) {
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(pctally_aix_monitor(0, 0, nullptr, 0, 0), 0);
   EXPECT_TRUE(exists("gmon.out"));
+}
+
+TEST_F(MonitorCalls, arrays_of_aix_may_lie_at_odd_addresses) {
+  static unsigned short counters[32];
+  char array[3 * sizeof(pctally_aix_prof) + 1] = {};
+  char* low = reinterpret_cast<char*>(kText);
+  const pctally_aix_prof range = {low, low + 64, counters, 32, UINT32_MAX};
+  memcpy(array + 1, &range, sizeof range);
+  ASSERT_EQ(pctally_aix_monitor(1, 0, array + 1, -1, 0), 0);
+  tick_at(kText + 2, 3);
+  EXPECT_EQ(counters[1], 3);
+  const pctally_aix_frag fragments[2] = {{low, low + 64}, {}};
+  memcpy(array + 1, fragments, sizeof fragments);
+  EXPECT_EQ(pctally_aix_monstartup(UINTPTR_MAX, reinterpret_cast<uintptr_t>(array + 1)), 0);
 }
 
 // "-1 with errno: EINVAL and EFAULT, and nothing has changed"

@@ -1,5 +1,6 @@
 // monitor, monstartup and moncontrol of Tru64 UNIX: sizes in bytes, results, and both ways to name ranges.
 #include <gtest/gtest.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -99,6 +100,21 @@ TEST_F(MonitorCalls, moncontrol_of_tru64_tells_the_state_before) {
   EXPECT_EQ(pctally_tru64_moncontrol(1), 0);
   tick_at(kText, 3);
   EXPECT_EQ(counters[0], 3);
+}
+
+// The call clears the counters, and with them what lies there.
+TEST_F(MonitorCalls, an_array_of_tru64_may_lie_in_its_own_counters_at_an_odd_address) {
+  Fenced memory(1024);
+  unsigned counters[16];
+  std::fill_n(counters, 16, 0x55555555);
+  char *low = reinterpret_cast<char*>(kText), *array = memory.as<char>() + 513;
+  const pctally_tru64_monitor_args ranges[2] = {{low + 64, low + 128, memory.as<unsigned>(), 1024},
+                                                {low, low + 64, counters, sizeof counters}};
+  memcpy(array, ranges, sizeof ranges);
+  ASSERT_EQ(pctally_tru64_monitor(-1, 0, array, 2, 0), 2);
+  EXPECT_EQ(std::count(counters, counters + 16, 0u), 16);
+  tick_at(kText + 60, 5);
+  EXPECT_EQ(counters[15], 5u);
 }
 
 // "Returns 1 if it was on before": a call of profil that turns it off counts, too.

@@ -85,12 +85,14 @@ bool writable_as_one(std::span<const Region> regions) noexcept {
   return writable(reinterpret_cast<void*>(low), end - low);
 }
 
-int start_array(const pctally_aix_prof* entry) noexcept REQUIRES(g_monitors_mutex) {
+int start_array(const pctally_aix_prof* from) noexcept REQUIRES(g_monitors_mutex) {
   MappedArray<Region> regions;
-  for (uint64_t before = 0;; before = address(entry->p_high), ++entry) {
-    if (!readable(entry, sizeof *entry)) return set_errno(EFAULT);
-    if (entry->p_high == nullptr) break;
-    if (int error = add_entry(*entry, before, &regions); error != 0) return set_errno(error);
+  for (uint64_t before = 0;; ++from) {
+    if (!readable(from, sizeof *from)) return set_errno(EFAULT);
+    const pctally_aix_prof entry = fetch(from);
+    if (entry.p_high == nullptr) break;
+    if (int error = add_entry(entry, before, &regions); error != 0) return set_errno(error);
+    before = address(entry.p_high);
   }
   if (regions.size() == 0) return set_errno(EINVAL);
   if (!writable_as_one({regions.data(), regions.size()})) return set_errno(EFAULT);
@@ -131,11 +133,12 @@ int start_one_to_one(uint64_t low, uint64_t high, void* buffer, int words, MonFo
   return start_regions({regions.data(), regions.size()}, format, histogram);
 }
 
-bool fragments(const pctally_aix_frag* fragment, MappedArray<TextRange>* ranges) noexcept {
-  if (fragment == nullptr) return loaded_text(ranges);
-  for (; readable(fragment, sizeof *fragment); ++fragment) {
-    if (fragment->p_high == nullptr) return true;
-    if (!ranges->push_back({address(fragment->p_low), address(fragment->p_high)})) return false;
+bool fragments(const pctally_aix_frag* from, MappedArray<TextRange>* ranges) noexcept {
+  if (from == nullptr) return loaded_text(ranges);
+  for (; readable(from, sizeof *from); ++from) {
+    const pctally_aix_frag fragment = fetch(from);
+    if (fragment.p_high == nullptr) return true;
+    if (!ranges->push_back({address(fragment.p_low), address(fragment.p_high)})) return false;
   }
   return false;
 }

@@ -72,11 +72,12 @@ int check_entry(const pctally_tru64_monitor_args* entries, size_t at) noexcept {
 }
 
 /// Returns `count`; the index of an entry that is wrong; or -1.
-int start_extended(const pctally_tru64_monitor_args* entries, long count) noexcept
-    REQUIRES(g_monitors_mutex) {
+int start_extended(const pctally_tru64_monitor_args* from, long count) noexcept REQUIRES(g_monitors_mutex) {
   if (count < 1 || count > kTru64MostEntries) return set_errno(EINVAL);
   auto number = static_cast<size_t>(count);
-  if (!readable(entries, number * sizeof *entries)) return set_errno(EFAULT);
+  if (!readable(from, number * sizeof *from)) return set_errno(EFAULT);
+  pctally_tru64_monitor_args entries[kTru64MostEntries];  // what lies at `from` may change with the counters
+  for (size_t i = 0; i < number; ++i) entries[i] = fetch(from + i);
   Region kept[kTru64MostEntries];
   for (size_t i = 0; i < number; ++i) {
     const auto& entry = entries[i];
