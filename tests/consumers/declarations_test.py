@@ -236,6 +236,15 @@ _Static_assert(offsetof(struct {ours}, {last}) == offsetof(struct {theirs}, {las
             with self.subTest(theirs=theirs):
                 self.assertEqual(self.compile(system, "gnu11", source, ["-c", "-I" + os.path.join(TOP, "include")])[1], "")
 
+    def test_both_headers_of_a_system_agree_where_a_long_and_a_pointer_are_other_types(self):
+        flags = ["-c", "-m32", "-I" + os.path.join(TOP, "include")]
+        if self.compile("aix", "gnu11", "#include <unistd.h>\n", flags)[1]:
+            self.skipTest("no compiler for 32 bits")
+        for system, headers in HEADERS.items():
+            source = "".join(f"#include <{header}>\n" for header in headers.split()) + f'#include "pctally/{system}.h"\n'
+            with self.subTest(system=system):
+                self.assertEqual(self.compile(system, "gnu11", source, flags)[1], "")
+
     def check_getsysinfo(self, standards, declaration, call, flags=()):
         for standard in standards:
             language = 'extern "C" ' if "++" in standard else "extern "

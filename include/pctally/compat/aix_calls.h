@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 extern int pctally_aix_profil(void *buffer, unsigned int bufsize, unsigned long offset, unsigned int scale);
-extern int pctally_aix_monitor(unsigned long low, unsigned long high, void *buffer, int bufsize, int nfunc);
-extern int pctally_aix_monstartup(unsigned long low, unsigned long high);
+extern int pctally_aix_monitor(__UINTPTR_TYPE__ low, __UINTPTR_TYPE__ high, void *buffer, int bufsize,
+                               int nfunc);
+extern int pctally_aix_monstartup(__UINTPTR_TYPE__ low, __UINTPTR_TYPE__ high);
 extern int pctally_aix_moncontrol(int mode);
 
 #ifdef PCTALLY_SOURCE_DECLARES
