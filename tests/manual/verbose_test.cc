@@ -77,6 +77,40 @@ TEST_F(dialect_verbose, a_failed_call_is_named) {
             "pctally: pctally_bsd_profil: Invalid argument\n");
 }
 
+// By the name that the program calls it, not by that of a function inside.
+TEST_F(dialect_verbose, a_failed_call_of_a_monitor_is_named) {
+  auto line = [](const char* call, const char* error) {
+    return std::string("pctally: pctally_") + call + ": " + error + "\n";
+  };
+  auto* place = reinterpret_cast<int (*)()>(kText);
+  auto* other = reinterpret_cast<void (*)()>(kText);
+  pctally_aix_prof ranges[1] = {{bytes, bytes, cells, 1, 0}};
+  pctally_hpux_text_region region = {kText, kText, nullptr};
+  const auto low = static_cast<long>(kText);
+  EXPECT_EQ(said([&] { pctally_svr4_monitor(place, place, cells, 64, 0); }),
+            line("svr4_monitor", "Invalid argument"));
+  EXPECT_EQ(said([&] { pctally_hpux_monitor(other, other, cells, 64, 0); }),
+            line("hpux_monitor", "Invalid argument"));
+  EXPECT_EQ(said([&] { pctally_hpux_smonitor(&region, 1, cells, 64, 0, PCTALLY_HPUX_UINT); }),
+            line("hpux_smonitor", "Invalid argument"));
+  EXPECT_EQ(said([&] { pctally_bsd_monitor(place, place, nullptr, 64, 0); }),
+            line("bsd_monitor", "Invalid argument"));
+  EXPECT_EQ(said([&] { pctally_bsd_monstartup(kText, kText); }), line("bsd_monstartup", "Invalid argument"));
+  EXPECT_EQ(said([&] { pctally_glibc_monstartup(kText, kText); }),
+            line("glibc_monstartup", "Invalid argument"));
+  EXPECT_EQ(said([&] { pctally_tru64_monitor(low, low, cells, 64, 0); }),
+            line("tru64_monitor", "Invalid argument"));
+  EXPECT_EQ(said([&] { pctally_tru64_monitor(-1, 0, nullptr, 1, 0); }), line("tru64_monitor", "Bad address"));
+  EXPECT_EQ(said([&] { pctally_tru64_monstartup(bytes, bytes); }),
+            line("tru64_monstartup", "Invalid argument"));
+  EXPECT_EQ(said([&] { (void)pctally_aix_monitor(kText, kText, cells, 64, 0); }),
+            line("aix_monitor", "Invalid argument"));
+  EXPECT_EQ(said([&] { (void)pctally_aix_monitor(1, 0, ranges, -1, 0); }),
+            line("aix_monitor", "Invalid argument"));
+  EXPECT_EQ(said([&] { (void)pctally_aix_monstartup(kText, kText); }),
+            line("aix_monstartup", "Invalid argument"));
+}
+
 TEST_F(dialect_verbose, without_it_nothing_is_said) {
   setenv("PCTALLY_VERBOSE", "0", 1);
   EXPECT_EQ(said([&] {

@@ -35,14 +35,14 @@ int profil_regions(std::span<const Region> regions) {
     if (!entries.push_back({reinterpret_cast<char*>(region.low), reinterpret_cast<char*>(region.last + 1),
                             static_cast<uint16_t*>(region.cells), static_cast<int>(bytes),
                             region.rule.scale}))
-      return set_errno(ENOMEM);
+      return ENOMEM;
   }
-  if (!entries.push_back(pctally_aix_prof{})) return set_errno(ENOMEM);
-  return pctally_aix_profil(entries.data(), kAixArrayForm, 0, 0);
+  if (!entries.push_back(pctally_aix_prof{})) return ENOMEM;
+  return pctally_aix_profil(entries.data(), kAixArrayForm, 0, 0) == 0 ? 0 : errno;
 }
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  return pctally_aix_profil(counters, static_cast<unsigned>(bytes), offset, scale);
+  return pctally_aix_profil(counters, static_cast<unsigned>(bytes), offset, scale) == 0 ? 0 : errno;
 }
 
 constexpr ClassicMonitor kMonitor = {g_monitor, kAixProfil, kOneToOne, false, INT32_MAX, profil, true};
@@ -65,14 +65,15 @@ int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region
   return regions->push_back(monitor_region(kAixProfil, {entry.p_buff, bytes}, low, high, scale)) ? 0 : ENOMEM;
 }
 
+/// 0 or an errno.
 int start_regions(std::span<const Region> regions, MonFormat format, const MonHistogram& histogram) noexcept
     REQUIRES(g_monitors_mutex) {
-  if (profil_regions(regions) != 0) return -1;
+  if (int error = profil_regions(regions); error != 0) return error;
   MonitorPlan plan{
       .regions = regions, .format = format, .histogram = histogram, .until_exit = kMonitor.until_exit};
   if (g_monitor.keep(plan)) return 0;
   g_monitor.pause();
-  return set_errno(ENOMEM);
+  return ENOMEM;
 }
 
 /// Profil's own condition: all memory from the lowest counter to the highest.
@@ -85,17 +86,18 @@ bool writable_as_one(std::span<const Region> regions) noexcept {
   return writable(reinterpret_cast<void*>(low), end - low);
 }
 
+/// 0 or an errno.
 int start_array(const pctally_aix_prof* from) noexcept REQUIRES(g_monitors_mutex) {
   MappedArray<Region> regions;
   for (uint64_t before = 0;; ++from) {
-    if (!readable(from, sizeof *from)) return set_errno(EFAULT);
+    if (!readable(from, sizeof *from)) return EFAULT;
     const pctally_aix_prof entry = fetch(from);
     if (entry.p_high == nullptr) break;
-    if (int error = add_entry(entry, before, &regions); error != 0) return set_errno(error);
+    if (int error = add_entry(entry, before, &regions); error != 0) return error;
     before = address(entry.p_high);
   }
-  if (regions.size() == 0) return set_errno(EINVAL);
-  if (!writable_as_one({regions.data(), regions.size()})) return set_errno(EFAULT);
+  if (regions.size() == 0) return EINVAL;
+  if (!writable_as_one({regions.data(), regions.size()})) return EFAULT;
   g_monitor.drop();
   for (const Region& region : regions) memset(region.cells, 0, region.rule.cells * sizeof(uint16_t));
   return start_regions({regions.data(), regions.size()}, MonFormat::kGmonOut, {});
@@ -117,17 +119,18 @@ bool divide(uint64_t low, uint64_t high, uint16_t* counters, MappedArray<Region>
   }
 }
 
+/// 0 or an errno.
 int start_one_to_one(uint64_t low, uint64_t high, void* buffer, int words, MonFormat format) noexcept
     REQUIRES(g_monitors_mutex) {
   auto* counters = static_cast<uint16_t*>(buffer);
   auto wanted = static_cast<size_t>((high - low + 1) / 2),
        bytes = static_cast<size_t>(words) * sizeof *counters;
-  if (wanted > INT32_MAX / sizeof *counters) return set_errno(EINVAL);
-  if (!writable(buffer, bytes)) return set_errno(EFAULT);
+  if (wanted > INT32_MAX / sizeof *counters) return EINVAL;
+  if (!writable(buffer, bytes)) return EFAULT;
   g_monitor.drop();
   memset(buffer, 0, bytes);
   MappedArray<Region> regions;
-  if (!divide(low, high, counters, &regions)) return set_errno(ENOMEM);
+  if (!divide(low, high, counters, &regions)) return ENOMEM;
   MonHistogram histogram{
       .low = low, .high = high, .calls = nullptr, .call_counts = 0, .counters = {counters, wanted}};
   return start_regions({regions.data(), regions.size()}, format, histogram);
@@ -167,11 +170,11 @@ PCTALLY_DIALECT_CALL int pctally_aix_monitor(uintptr_t low, uintptr_t high, void
   if (!is_array && !is_long) {
     auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize);
     (void)nfunc;  // the call counts never lay in the buffer
-    return classic_monitor(kMonitor, {low, high, buffer, words, 0, format_asked()});
+    return set_errno(classic_monitor(kMonitor, {low, high, buffer, words, 0, format_asked()}));
   }
   CallLock lock(g_monitors_mutex);
-  if (is_long) return start_one_to_one(low, high, buffer, bufsize, format_asked());
-  return start_array(static_cast<const pctally_aix_prof*>(buffer));
+  if (is_long) return set_errno(start_one_to_one(low, high, buffer, bufsize, format_asked()));
+  return set_errno(start_array(static_cast<const pctally_aix_prof*>(buffer)));
 }
 
 PCTALLY_DIALECT_CALL int pctally_aix_monstartup(uintptr_t low, uintptr_t high) {
@@ -181,7 +184,7 @@ PCTALLY_DIALECT_CALL int pctally_aix_monstartup(uintptr_t low, uintptr_t high) {
                                   : ranges.push_back({low, high});
   if (!known || !ascending(ranges)) return set_errno(known ? EINVAL : EFAULT);
   MonFormat format = low == kManyRanges ? MonFormat::kGmonOut : format_asked();
-  return start_monitor(kStart, {ranges.data(), ranges.size()}, format);
+  return set_errno(start_monitor(kStart, {ranges.data(), ranges.size()}, format));
 }
 
 PCTALLY_DIALECT_CALL int pctally_aix_moncontrol(int mode) { return call_moncontrol(kStart, mode); }

@@ -14,7 +14,7 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kBsdProfil.period_ns,
 constinit Monitor g_monitor(kRow);
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  return pctally_bsd_profil(reinterpret_cast<char*>(counters), bytes, offset, scale);
+  return pctally_bsd_profil(reinterpret_cast<char*>(counters), bytes, offset, scale) == 0 ? 0 : errno;
 }
 
 constexpr ClassicMonitor kMonitor = {g_monitor, kBsdProfil, 0x10000, true, SIZE_MAX, profil};
@@ -37,8 +37,8 @@ PCTALLY_DIALECT_CALL void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(
                                               int bufsize, int nfunc) {
   auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize) / sizeof *buffer,
        counts = static_cast<size_t>(nfunc < 0 ? 0 : nfunc);
-  (void)classic_monitor(kMonitor, {reinterpret_cast<uintptr_t>(lowpc), reinterpret_cast<uintptr_t>(highpc),
-                                   buffer, words, counts});
+  set_errno(classic_monitor(kMonitor, {reinterpret_cast<uintptr_t>(lowpc),
+                                       reinterpret_cast<uintptr_t>(highpc), buffer, words, counts}));
 }
 
 PCTALLY_DIALECT_CALL void pctally_bsd_monstartup(unsigned long lowpc, unsigned long highpc) {

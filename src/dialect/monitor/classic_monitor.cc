@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "dialect/call.h"
 #include "dialect/caller_memory.h"
 #include "monfile/mon_scale.h"
 
@@ -34,21 +33,23 @@ MonHistogram lay_out(const ClassicMonitor& system, const ClassicArguments& argum
   return histogram;
 }
 
+/// 0 or an errno.
 int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept
     REQUIRES(g_monitors_mutex) {
-  if (arguments.low >= arguments.high || arguments.words > SIZE_MAX / kWord) return set_errno(EINVAL);
+  if (arguments.low >= arguments.high || arguments.words > SIZE_MAX / kWord) return EINVAL;
   MonHistogram histogram = lay_out(system, arguments);
   uint32_t scale = monitor_scale(system.policy, histogram.counters.size(), arguments.high - arguments.low,
                                  system.one_to_one);
-  if (scale == 0 || histogram.counters.size_bytes() > system.most_bytes) return set_errno(EINVAL);
-  if (!writable(arguments.buffer, arguments.words * kWord)) return set_errno(EFAULT);
+  if (scale == 0 || histogram.counters.size_bytes() > system.most_bytes) return EINVAL;
+  if (!writable(arguments.buffer, arguments.words * kWord)) return EFAULT;
   auto* counters = static_cast<uint16_t*>(arguments.buffer) + head_words(system, arguments);
   system.monitor.drop();
   memset(arguments.buffer, 0, arguments.words * kWord);
   MonHeader header{static_cast<uintptr_t>(arguments.low), static_cast<uintptr_t>(arguments.high),
                    arguments.call_counts};
   if (system.has_header) memcpy(arguments.buffer, &header, sizeof header);
-  if (system.profil(counters, histogram.counters.size_bytes(), arguments.low, scale) != 0) return -1;
+  if (int error = system.profil(counters, histogram.counters.size_bytes(), arguments.low, scale); error != 0)
+    return error;
   CellBuffer buffer{counters, histogram.counters.size_bytes()};
   Region region = monitor_region(system.policy, buffer, arguments.low, arguments.high, scale);
   if (system.monitor.keep({.regions = {&region, 1},
@@ -57,7 +58,7 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
                            .until_exit = system.until_exit}))
     return 0;
   system.monitor.pause();
-  return set_errno(ENOMEM);
+  return ENOMEM;
 }
 
 }  // namespace

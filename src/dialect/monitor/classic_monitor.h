@@ -14,7 +14,7 @@ struct ClassicMonitor {
   uint32_t one_to_one;  ///< the scale of one counter per two bytes
   bool has_header;      ///< the buffer begins with header and call counts; else it is all counters
   uint64_t most_bytes;  ///< of counters that the profil takes
-  int (*profil)(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale);  ///< 0, or -1 and errno
+  int (*profil)(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale);  ///< 0 or an errno
   bool until_exit = false;  ///< exit(3) writes the file, too
 };
 
@@ -27,9 +27,9 @@ struct ClassicArguments {
   MonFormat format = MonFormat::kMonOut;
 };
 
-/// Clears the buffer and starts; a low of 0 ends and writes the file. Returns 0, or -1 with errno: EINVAL (no
-/// room for one counter, too many, or low >= high) and EFAULT, and nothing has changed; or an errno of the
-/// profil, EAGAIN or ENOMEM: what was on has ended.
+/// Clears the buffer and starts; a low of 0 ends and writes the file. Returns 0 or an errno: EINVAL (no room
+/// for one counter, too many, or low >= high) and EFAULT, and nothing has changed; or one of the profil,
+/// EAGAIN or ENOMEM: what was on has ended.
 int classic_monitor(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept;
 
 /// The scale that spreads the counters over the text; 0 if there are too few, or if the system's profil does
@@ -41,13 +41,13 @@ uint32_t monitor_scale(const DialectPolicy& policy, uint64_t counters, uint64_t 
 Region monitor_region(const DialectPolicy& policy, const CellBuffer& buffer, uint64_t low, uint64_t high,
                       uint32_t scale) noexcept;
 
-/// Calls a profil() without a result. Returns -1 if it has set errno; otherwise 0, and errno is as before.
+/// Calls a profil() without a result. Returns the errno that it has set; otherwise 0, and errno is as before.
 template <class Call>
-int result_by_errno(Call call) noexcept {
+int errno_of(Call call) noexcept {
   int before = errno;
   errno = 0;
   call();
-  if (errno != 0) return -1;
+  if (errno != 0) return errno;
   errno = before;
   return 0;
 }

@@ -14,7 +14,7 @@ int profil_regions(std::span<const Region> regions) {
   const Region& region = regions[0];
   pctally_glibc_prof entry{region.cells, static_cast<size_t>(region.rule.cells * sizeof(uint32_t)),
                            static_cast<size_t>(region.low), region.rule.scale};
-  return pctally_glibc_sprofil(&entry, 1, nullptr, PCTALLY_GLIBC_UINT);
+  return pctally_glibc_sprofil(&entry, 1, nullptr, PCTALLY_GLIBC_UINT) == 0 ? 0 : errno;
 }
 
 constexpr StartMonitor kStart = {g_monitor, "glibc", kGlibcSprofil, CellKind::kU32,

@@ -15,7 +15,7 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kHpuxSprofil.period_ns,
 constinit Monitor g_monitor(kRow);
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  return result_by_errno([&] { pctally_hpux_profil(counters, bytes, offset, scale); });
+  return errno_of([&] { pctally_hpux_profil(counters, bytes, offset, scale); });
 }
 
 constexpr ClassicMonitor kMonitor = {g_monitor, kHpuxProfil, 0x10000, true, SIZE_MAX, profil};
@@ -61,6 +61,7 @@ bool in_order(std::span<const pctally_hpux_text_region> regions) noexcept {
   return true;
 }
 
+/// 0 or an errno.
 int start_regions(const Division& division, unsigned char* buffer) noexcept REQUIRES(g_monitors_mutex) {
   MappedArray<Region> regions;
   for (const auto& text : division.regions) {
@@ -68,25 +69,25 @@ int start_regions(const Division& division, unsigned char* buffer) noexcept REQU
     buffer += cells.bytes;
     if (!regions.push_back(
             monitor_region(kHpuxSprofil, cells, text.text_start, text.text_end, division.scale)))
-      return set_errno(ENOMEM);
+      return ENOMEM;
   }
   std::span<const Region> all{regions.data(), regions.size()};
-  if (int error = hpux_profile_regions(all); error != 0) return set_errno(error);
+  if (int error = hpux_profile_regions(all); error != 0) return error;
   if (g_monitor.keep({.regions = all, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
   g_monitor.pause();
-  return set_errno(ENOMEM);
+  return ENOMEM;
 }
 
+/// 0 or an errno.
 int start(const pctally_hpux_text_region* regions, int count, void* buffer, size_t bytes,
           unsigned flags) noexcept REQUIRES(g_monitors_mutex) {
-  if (count < 1 || count > PCTALLY_HPUX_PROFIL_MAX) return set_errno(E2BIG);
+  if (count < 1 || count > PCTALLY_HPUX_PROFIL_MAX) return E2BIG;
   bool known = flags == PCTALLY_HPUX_USHORT || flags == PCTALLY_HPUX_UINT || flags == PCTALLY_HPUX_UINT64;
   auto number = static_cast<size_t>(count);
-  if (!readable(regions, number * sizeof *regions) || !writable(buffer, bytes)) return set_errno(EFAULT);
+  if (!readable(regions, number * sizeof *regions) || !writable(buffer, bytes)) return EFAULT;
   Division division{{regions, number}, kind_of(flags)};
   bool aligned = reinterpret_cast<uintptr_t>(buffer) % (uint64_t{1} << cell_shift(division.kind)) == 0;
-  if (!known || !aligned || !in_order(division.regions) || !division.find_scale(bytes))
-    return set_errno(EINVAL);
+  if (!known || !aligned || !in_order(division.regions) || !division.find_scale(bytes)) return EINVAL;
   g_monitor.drop();
   memset(buffer, 0, bytes);
   return start_regions(division, static_cast<unsigned char*>(buffer));
@@ -101,8 +102,8 @@ PCTALLY_DIALECT_CALL void pctally_hpux_monitor(void (*lowpc)(void), void (*highp
                                                unsigned short* buffer, int bufsize, int nfunc) {
   auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize),
        counts = static_cast<size_t>(nfunc < 0 ? 0 : nfunc);
-  (void)classic_monitor(kMonitor, {reinterpret_cast<uintptr_t>(lowpc), reinterpret_cast<uintptr_t>(highpc),
-                                   buffer, words, counts});
+  set_errno(classic_monitor(kMonitor, {reinterpret_cast<uintptr_t>(lowpc),
+                                       reinterpret_cast<uintptr_t>(highpc), buffer, words, counts}));
 }
 
 PCTALLY_DIALECT_CALL void pctally_hpux_smonitor(const pctally_hpux_text_region* regions, int nregions,
@@ -111,5 +112,5 @@ PCTALLY_DIALECT_CALL void pctally_hpux_smonitor(const pctally_hpux_text_region* 
   if (regions == nullptr && nregions == 0)
     g_monitor.finish();
   else
-    (void)start(regions, nregions, buffer, bufsize, flags);
+    set_errno(start(regions, nregions, buffer, bufsize, flags));
 }

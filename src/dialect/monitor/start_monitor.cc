@@ -36,25 +36,38 @@ bool is_counting(const StartMonitor& system) noexcept REQUIRES(g_monitors_mutex)
   return session != nullptr && session->on();
 }
 
+/// Does nothing without a monitor. One that has ended counts as one only if the system resumes it. Returns 0
+/// or an errno.
+int control_monitor(const StartMonitor& system, bool on) noexcept REQUIRES(g_monitors_mutex) {
+  if (!on) {
+    if (system.monitor.active()) system.monitor.pause();
+    return 0;
+  }
+  if (system.monitor.regions().empty()) return 0;
+  if (int error = system.profil(system.monitor.regions()); error != 0) return error;
+  system.monitor.resumed();
+  return 0;
+}
+
 }  // namespace
 
 int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept {
   uint64_t counters = 0;
-  if (text.empty()) return set_errno(EINVAL);
+  if (text.empty()) return EINVAL;
   for (const TextRange& range : text) {
-    if (range.low >= range.high) return set_errno(EINVAL);
+    if (range.low >= range.high) return EINVAL;
     counters += counters_for(system, range);
   }
   system.monitor.finish();
   system.monitor.drop();  // ends the program's own profil, of the same system, too
-  if (counters > SIZE_MAX >> cell_shift(system.kind)) return set_errno(ENOMEM);
+  if (counters > SIZE_MAX >> cell_shift(system.kind)) return ENOMEM;
   auto* memory = static_cast<unsigned char*>(system.monitor.allocate(counters << cell_shift(system.kind)));
-  if (memory == nullptr) return set_errno(ENOMEM);
+  if (memory == nullptr) return ENOMEM;
   auto* histogram = reinterpret_cast<uint16_t*>(memory);
   MappedArray<Region> regions;
   for (const TextRange& range : text)
-    if (!add_regions(system, range, &memory, &regions)) return set_errno(ENOMEM);
-  if (system.profil({regions.data(), regions.size()}) != 0) return -1;
+    if (!add_regions(system, range, &memory, &regions)) return ENOMEM;
+  if (int error = system.profil({regions.data(), regions.size()}); error != 0) return error;
   MonitorPlan plan{.regions = {regions.data(), regions.size()},
                    .format = format,
                    .histogram = {},
@@ -68,30 +81,20 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
                       .counters = {histogram, static_cast<size_t>(counters)}};
   if (system.monitor.keep(plan)) return 0;
   system.monitor.pause();
-  return set_errno(ENOMEM);
+  return ENOMEM;
 }
 
-int control_monitor(const StartMonitor& system, bool on) noexcept {
-  if (!on) {
-    if (system.monitor.active()) system.monitor.pause();
-    return 0;
-  }
-  if (system.monitor.regions().empty()) return 0;
-  if (system.profil(system.monitor.regions()) != 0) return -1;
-  system.monitor.resumed();
-  return 0;
-}
-
-void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high) noexcept {
+void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high, const char* call) noexcept {
   CallLock lock(g_monitors_mutex);
   TextRange text{low, high};
-  (void)start_monitor(system, {&text, 1}, MonFormat::kGmonOut);
+  set_errno(start_monitor(system, {&text, 1}, MonFormat::kGmonOut), call);
 }
 
-int call_moncontrol(const StartMonitor& system, int mode) noexcept {
+int call_moncontrol(const StartMonitor& system, int mode, const char* call) noexcept {
   CallLock lock(g_monitors_mutex);
   int before = is_counting(system) ? 1 : 0;
-  return control_monitor(system, mode != 0) == 0 ? before : -1;
+  int error = control_monitor(system, mode != 0);
+  return error == 0 ? before : set_errno(error, call);
 }
 
 void call_mcleanup(const StartMonitor& system) noexcept {

@@ -17,25 +17,23 @@ struct StartMonitor {
   uint32_t scale;
   uint64_t width;                                  ///< bytes of text per counter
   uint64_t longest;                                ///< bytes of text in one region, a multiple of width
-  int (*profil)(std::span<const Region> regions);  ///< turns it on; 0, or -1 and errno
+  int (*profil)(std::span<const Region> regions);  ///< turns it on; 0 or an errno
   bool resumes_after_end = false;                  ///< moncontrol(1) goes on with the same counters
 };
 
-/// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its file. Returns 0, or
-/// -1 with errno: EINVAL (an empty range, or none), and nothing has changed; ENOMEM or an errno of the
-/// profil, and nothing is on.
+/// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its file. Returns 0 or
+/// an errno: EINVAL (an empty range, or none), and nothing has changed; ENOMEM or one of the profil, and
+/// nothing is on.
 int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept
     REQUIRES(g_monitors_mutex);
 
-/// moncontrol(3). Without a monitor, or one that has ended and resumes, it does nothing. Returns 0, or -1
-/// with errno.
-int control_monitor(const StartMonitor& system, bool on) noexcept REQUIRES(g_monitors_mutex);
-
 /// monstartup, moncontrol and _mcleanup as BSD and glibc have them: one range, gmon.out, errors in errno
-/// alone. Each takes g_monitors_mutex.
-void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high) noexcept;
-/// Returns 1 if the profile was on before, 0 if not, -1 with errno if it cannot be resumed.
-int call_moncontrol(const StartMonitor& system, int mode) noexcept;
+/// alone. Each takes g_monitors_mutex. `call` is the exported function, which is named if it fails.
+void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high,
+                     const char* call = __builtin_FUNCTION()) noexcept;
+/// Does nothing without a monitor. Returns 1 if the profile was on before, 0 if not, -1 with errno if it
+/// cannot be resumed.
+int call_moncontrol(const StartMonitor& system, int mode, const char* call = __builtin_FUNCTION()) noexcept;
 void call_mcleanup(const StartMonitor& system) noexcept;
 
 }  // namespace pctally

@@ -11,7 +11,7 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kSvr4Profil.period_ns,
 constinit Monitor g_monitor(kRow);
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  return pctally_svr4_profil(counters, static_cast<unsigned>(bytes), offset, scale);
+  return pctally_svr4_profil(counters, static_cast<unsigned>(bytes), offset, scale) == 0 ? 0 : errno;
 }
 
 constexpr ClassicMonitor kMonitor = {g_monitor, kSvr4Profil, 0x10000, true, UINT32_MAX, profil};
@@ -23,6 +23,6 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL void pctally_svr4_monitor(int (*lowpc)(void), int (*highpc)(void),
                                                unsigned short* buffer, size_t bufsize, size_t nfunc) {
-  (void)classic_monitor(kMonitor, {reinterpret_cast<uintptr_t>(lowpc), reinterpret_cast<uintptr_t>(highpc),
-                                   buffer, bufsize, nfunc});
+  set_errno(classic_monitor(kMonitor, {reinterpret_cast<uintptr_t>(lowpc),
+                                       reinterpret_cast<uintptr_t>(highpc), buffer, bufsize, nfunc}));
 }

@@ -16,7 +16,7 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kTru64Profil.period_ns,
 constinit Monitor g_monitor(kRow);
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  return result_by_errno(
+  return errno_of(
       [&] { pctally_tru64_profil(counters, static_cast<long>(bytes), static_cast<long>(offset), scale); });
 }
 
@@ -37,7 +37,7 @@ int profil_regions(std::span<const Region> regions) {
   pctally_tru64_profil_args entries[kTru64MostEntries];
   for (size_t i = 0; i < regions.size(); ++i) entries[i] = entry_of(regions[regions.size() - 1 - i]);
   auto count = static_cast<long>(regions.size());
-  return result_by_errno([&] { pctally_tru64_profil(entries, count, kTru64Extended, 0); });
+  return errno_of([&] { pctally_tru64_profil(entries, count, kTru64Extended, 0); });
 }
 
 constexpr StartMonitor kStart = {g_monitor, "tru64", kTru64Profil, CellKind::kU32,
@@ -71,19 +71,21 @@ int check_entry(const pctally_tru64_monitor_args* entries, size_t at) noexcept {
   return writable(entry.buffer, bytes_of(entry)) ? 0 : EFAULT;
 }
 
-/// Returns `count`; the index of an entry that is wrong; or -1.
-int start_extended(const pctally_tru64_monitor_args* from, long count) noexcept REQUIRES(g_monitors_mutex) {
-  if (count < 1 || count > kTru64MostEntries) return set_errno(EINVAL);
+/// 0 or an errno. *wrong is the index of the entry that is wrong, -1 if none is.
+int start_extended(const pctally_tru64_monitor_args* from, long count, int* wrong) noexcept
+    REQUIRES(g_monitors_mutex) {
+  *wrong = -1;
+  if (count < 1 || count > kTru64MostEntries) return EINVAL;
   auto number = static_cast<size_t>(count);
-  if (!readable(from, number * sizeof *from)) return set_errno(EFAULT);
+  if (!readable(from, number * sizeof *from)) return EFAULT;
   pctally_tru64_monitor_args entries[kTru64MostEntries];  // what lies at `from` may change with the counters
   for (size_t i = 0; i < number; ++i) entries[i] = fetch(from + i);
   Region kept[kTru64MostEntries];
   for (size_t i = 0; i < number; ++i) {
     const auto& entry = entries[i];
     if (int error = check_entry(entries, i); error != 0) {
-      set_errno(error);
-      return static_cast<int>(i);
+      *wrong = static_cast<int>(i);
+      return error;
     }
     Region& region = kept[number - 1 - i];  // ascending, where the call's are decreasing
     region = monitor_region(kTru64Profil, {entry.buffer, bytes_of(entry), CellKind::kU32},
@@ -91,11 +93,10 @@ int start_extended(const pctally_tru64_monitor_args* from, long count) noexcept 
   }
   g_monitor.drop();
   for (size_t i = 0; i < number; ++i) memset(entries[i].buffer, 0, bytes_of(entries[i]));
-  if (profil_regions({kept, number}) != 0) return -1;
-  if (g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}}))
-    return static_cast<int>(count);
+  if (int error = profil_regions({kept, number}); error != 0) return error;
+  if (g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
   g_monitor.pause();
-  return set_errno(ENOMEM);
+  return ENOMEM;
 }
 
 /// An array of ranges has no text of its own, so its second argument is 0; or the first is -1, as profil's.
@@ -111,11 +112,15 @@ using namespace pctally;
 PCTALLY_DIALECT_CALL int pctally_tru64_monitor(long lowpc, long highpc, void* buffer, long bufsize, long) {
   if (!is_extended(lowpc, highpc)) {
     size_t words = bufsize < 0 ? 0 : static_cast<size_t>(bufsize) / sizeof(uint16_t);
-    return classic_monitor(kMonitor,
-                           {static_cast<uint64_t>(lowpc), static_cast<uint64_t>(highpc), buffer, words, 0});
+    return set_errno(classic_monitor(
+        kMonitor, {static_cast<uint64_t>(lowpc), static_cast<uint64_t>(highpc), buffer, words, 0}));
   }
   CallLock lock(g_monitors_mutex);
-  return start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize);
+  int wrong = -1;
+  int error = start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize, &wrong);
+  if (error == 0) return static_cast<int>(bufsize);
+  set_errno(error);
+  return wrong;
 }
 
 PCTALLY_DIALECT_CALL int pctally_tru64_monstartup(void* lowpc, void* highpc) {
@@ -125,7 +130,7 @@ PCTALLY_DIALECT_CALL int pctally_tru64_monstartup(void* lowpc, void* highpc) {
                                                      : ranges.push_back({address(lowpc), address(highpc)});
   if (!known) return set_errno(ENOMEM);
   if (ranges.size() > kTru64MostEntries) return set_errno(EINVAL);
-  return start_monitor(kStart, {ranges.data(), ranges.size()}, MonFormat::kGmonOut);
+  return set_errno(start_monitor(kStart, {ranges.data(), ranges.size()}, MonFormat::kGmonOut));
 }
 
 PCTALLY_DIALECT_CALL int pctally_tru64_moncontrol(int mode) { return call_moncontrol(kStart, mode); }
