@@ -40,8 +40,14 @@ int profil_regions(std::span<const Region> regions) {
   return errno_of([&] { pctally_tru64_profil(entries, count, kTru64Extended, 0); });
 }
 
-constexpr StartMonitor kStart = {g_monitor, "tru64", kTru64Profil, CellKind::kU32,
-                                 0x10000,   4,       kOneRegion,   profil_regions};
+constexpr StartMonitor kStart = {.monitor = g_monitor,
+                                 .system = "tru64",
+                                 .policy = kTru64Profil,
+                                 .kind = CellKind::kU32,
+                                 .scale = 0x10000,
+                                 .width = 4,
+                                 .longest = kOneRegion,
+                                 .profil = profil_regions};
 
 uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -99,7 +105,8 @@ int start_extended(const pctally_tru64_monitor_args* from, long count, int* wron
   return ENOMEM;
 }
 
-/// An array of ranges has no text of its own, so its second argument is 0; or the first is -1, as profil's.
+/// The second argument is 0 for an array of ranges; or the first is -1, as the offset of profil's extended
+/// form.
 bool is_extended(long lowpc, long highpc) noexcept {
   return lowpc == kTru64Extended || (lowpc != 0 && highpc == 0);
 }
