@@ -46,8 +46,14 @@ int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
 }
 
 constexpr ClassicMonitor kMonitor = {g_monitor, kAixProfil, kOneToOne, false, INT32_MAX, profil, true};
-constexpr StartMonitor kStart = {g_monitor, "aix", kAixProfil,  CellKind::kU16,
-                                 kOneToOne, 2,     kExactReach, profil_regions};
+constexpr StartMonitor kStart = {.monitor = g_monitor,
+                                 .system = "aix",
+                                 .policy = kAixProfil,
+                                 .kind = CellKind::kU16,
+                                 .scale = kOneToOne,
+                                 .width = 2,
+                                 .longest = kExactReach,
+                                 .profil = profil_regions};
 
 uint64_t bytes_of(const pctally_aix_prof& entry) noexcept {
   return entry.p_bufsize > 0 ? static_cast<uint64_t>(entry.p_bufsize) * sizeof *entry.p_buff : 0;

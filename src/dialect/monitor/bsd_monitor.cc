@@ -25,8 +25,15 @@ int profil_regions(std::span<const Region> regions) {
                 region.rule.scale);
 }
 
-constexpr StartMonitor kStart = {g_monitor,  "bsd",          kBsdProfil, CellKind::kU16, kHalf, 4,
-                                 kOneRegion, profil_regions, true};
+constexpr StartMonitor kStart = {.monitor = g_monitor,
+                                 .system = "bsd",
+                                 .policy = kBsdProfil,
+                                 .kind = CellKind::kU16,
+                                 .scale = kHalf,
+                                 .width = 4,
+                                 .longest = kOneRegion,
+                                 .profil = profil_regions,
+                                 .resumable = true};
 
 }  // namespace
 }  // namespace pctally

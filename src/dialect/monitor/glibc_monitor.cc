@@ -17,8 +17,14 @@ int profil_regions(std::span<const Region> regions) {
   return pctally_glibc_sprofil(&entry, 1, nullptr, PCTALLY_GLIBC_UINT) == 0 ? 0 : errno;
 }
 
-constexpr StartMonitor kStart = {g_monitor, "glibc", kGlibcSprofil, CellKind::kU32,
-                                 0x10000,   4,       kOneRegion,    profil_regions};
+constexpr StartMonitor kStart = {.monitor = g_monitor,
+                                 .system = "glibc",
+                                 .policy = kGlibcSprofil,
+                                 .kind = CellKind::kU32,
+                                 .scale = 0x10000,
+                                 .width = 4,
+                                 .longest = kOneRegion,
+                                 .profil = profil_regions};
 
 }  // namespace
 }  // namespace pctally

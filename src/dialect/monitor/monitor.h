@@ -33,7 +33,7 @@ struct MonitorPlan {
   MonFormat format = MonFormat::kGmonOut;
   MonHistogram histogram;   ///< kMonOut: the same as the one region
   bool until_exit = false;  ///< exit(3) writes the file too, as the start-up code of cc -pg did
-  bool resumable = false;   ///< after finish() the regions stay, for resumed()
+  bool resumable = false;   ///< after finish() the regions stay, for set_running()
 };
 
 /// One per system, in static storage.
@@ -60,7 +60,7 @@ class Monitor {
   void pause() const noexcept { row_.turn_off(); }
 
   /// After finish() of a plan that is resumable. REQUIRES: profil is on again, with regions().
-  void resumed() noexcept REQUIRES(g_monitors_mutex) { finished_ = false; }
+  void set_running() noexcept REQUIRES(g_monitors_mutex) { finished_ = false; }
 
   [[nodiscard]] bool active() const noexcept REQUIRES(g_monitors_mutex) {
     return regions_->size() != 0 && !finished_;

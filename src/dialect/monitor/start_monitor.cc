@@ -45,7 +45,7 @@ int control_monitor(const StartMonitor& system, bool on) noexcept REQUIRES(g_mon
   }
   if (system.monitor.regions().empty()) return 0;
   if (int error = system.profil(system.monitor.regions()); error != 0) return error;
-  system.monitor.resumed();
+  system.monitor.set_running();
   return 0;
 }
 
@@ -72,7 +72,7 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
                    .format = format,
                    .histogram = {},
                    .until_exit = true,
-                   .resumable = system.resumes_after_end};
+                   .resumable = system.resumable};
   if (format == MonFormat::kMonOut)
     plan.histogram = {.low = start_of(system, text[0]),
                       .high = text[0].high,

@@ -18,7 +18,7 @@ struct StartMonitor {
   uint64_t width;                                  ///< bytes of text per counter
   uint64_t longest;                                ///< bytes of text in one region, a multiple of width
   int (*profil)(std::span<const Region> regions);  ///< turns it on; 0 or an errno
-  bool resumes_after_end = false;                  ///< moncontrol(1) goes on with the same counters
+  bool resumable = false;                          ///< moncontrol(1) goes on with the same counters
 };
 
 /// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its file. Returns 0 or
