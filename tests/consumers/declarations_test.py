@@ -21,6 +21,11 @@ HEADERS = {
     "tru64": "unistd.h sys/resource.h mon.h", "aix": "mon.h unistd.h", "glibc": "unistd.h sys/gmon.h",
     "irix": "unistd.h sys/profil.h",
 }
+STRUCTURES = [
+    ("aix", "monglobal", "mon.h"), ("aix", "prof", "mon.h"), ("aix", "frag", "mon.h"), ("tru64", "monitor_args", "mon.h"),
+    ("tru64", "profil_args", "unistd.h"), ("hpux", "prof", "sys/profil.h"), ("hpux", "text_region", "mon.h"),
+    ("irix", "prof", "sys/profil.h"), ("glibc", "prof", "sys/profil.h"),
+]
 PROFIL = "unsigned short *buff, unsigned int bufsiz, unsigned int offset, unsigned int scale"
 CALLS = {
     "profil": "profil(0, 0, 0, 0)", "monitor": "monitor(0)", "monstartup": "monstartup(0, 0)", "moncontrol": "moncontrol(0)",
@@ -223,17 +228,18 @@ class Declarations(unittest.TestCase):
                            ("-DPCTALLY_SOURCE_DECLARES",))
 
     def test_structures_that_both_headers_have_are_laid_out_alike(self):
-        """The library's, and those of the systems' headers."""
-        for system, ours, theirs, last in (("aix", "pctally_aix_monglobal", "monglobal", "monstubuf"), ("aix", "pctally_aix_prof", "prof", "p_scale"),
-                                           ("tru64", "pctally_tru64_monitor_args", "monitor_args", "bufsiz"),
-                                           ("tru64", "pctally_tru64_profil_args", "profil_args", "scale")):
-            source = f"""#include <{'unistd' if theirs == 'profil_args' else 'mon'}.h>
-#include <stddef.h>
-#include "pctally/{system}.h"
-_Static_assert(sizeof(struct {ours}) == sizeof(struct {theirs}), "size");
-_Static_assert(offsetof(struct {ours}, {last}) == offsetof(struct {theirs}, {last}), "{last}");
-"""
-            with self.subTest(theirs=theirs):
+        """The library's, and those of the systems' headers: every member."""
+        for system, theirs, header in STRUCTURES:
+            with open(os.path.join(TOP, "include", "pctally", system + ".h")) as file:
+                body = re.search(rf"struct pctally_{system}_{theirs} {{(.*?)}};", file.read(), re.DOTALL).group(1)
+            members = re.findall(r"(\w+)[,;]", re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL))
+            source = f'#include <{header}>\n#include <stddef.h>\n#include "pctally/{system}.h"\n'
+            source += f'_Static_assert(sizeof(struct pctally_{system}_{theirs}) == sizeof(struct {theirs}), "size");\n'
+            for member in members:
+                for what in (f"offsetof(struct %s, {member})", f"sizeof ((struct %s *)0)->{member}"):
+                    source += f'_Static_assert({what % f"pctally_{system}_{theirs}"} == {what % theirs}, "{member}");\n'
+            with self.subTest(system=system, theirs=theirs):
+                self.assertGreater(len(members), 1)
                 self.assertEqual(self.compile(system, "gnu11", source, ["-c", "-I" + os.path.join(TOP, "include")])[1], "")
 
     def test_both_headers_of_a_system_agree_where_a_long_and_a_pointer_are_other_types(self):
