@@ -257,6 +257,8 @@ void turn_all_on() {
   static uint16_t cells[32];
   static pctally_hpux_prof entry{cells, 64, text(), 0x10000};
   pctally_hpux_sprofil(&entry, 1, nullptr, PCTALLY_HPUX_USHORT);
+  pctally_irix_profil(cells, 64, kText, 0x10000);
+  pctally_glibc_profil(cells, 64, kText, 0x10000);
   pctally_svr4_profil(cells, 64, kText, 0x10000);
   pctally_bsd_profil(reinterpret_cast<char*>(cells), 64, kText, 0x10000);
   pctally_tru64_profil(cells, 64, static_cast<long>(kText), 0x10000);

@@ -22,6 +22,7 @@
 #include "pctally/bsd.h"
 #include "pctally/glibc.h"
 #include "pctally/hpux.h"
+#include "pctally/irix.h"
 #include "pctally/pctally.h"
 #include "pctally/svr4.h"
 #include "pctally/tru64.h"
@@ -52,7 +53,7 @@ static int all_off(void) { return pctally_hpux_sprofil(0, 0, 0, 0); }
 
 #define CELLS 4096
 static uint16_t g_cells[CELLS];
-static const char* const g_system[] = {"svr4", "bsd", "tru64", "aix", "glibc", "hpux"};
+static const char* const g_system[] = {"svr4", "bsd", "tru64", "aix", "glibc", "irix", "hpux"};
 
 static int on(int dialect) {
   size_t text = (size_t)spin_ns & ~(size_t)0xfff;
@@ -68,6 +69,8 @@ static int on(int dialect) {
       return pctally_aix_profil(g_cells, sizeof g_cells, text, 0x8000);
     case 4:
       return pctally_glibc_profil(g_cells, sizeof g_cells, text, 0x8000);
+    case 5:
+      return pctally_irix_profil(g_cells, sizeof g_cells, text, 0x8000);
     default:
       return pctally_hpux_sprofil(&entry, 1, 0, PCTALLY_HPUX_USHORT);
   }
@@ -85,6 +88,8 @@ static int off(int dialect) {
       return pctally_aix_profil(0, 2, 0, 0);
     case 4:
       return pctally_glibc_profil(0, 0, 0, 0);
+    case 5:
+      return pctally_irix_profil(0, 0, 0, 0);
     default:
       return pctally_hpux_sprofil(0, 0, 0, 0);
   }
@@ -101,7 +106,7 @@ static int pairs(long count) {
   uint64_t ticks = 0, late = 0, refused = 0, unaccounted = 0;
   for (int i = 0; i < 4; ++i) pthread_create(&thread[i], 0, spinner, 0);
   for (long pair = 0; pair < count; ++pair) {
-    int dialect = (int)(pair % 6);
+    int dialect = (int)(pair % (long)(sizeof g_system / sizeof *g_system));
     struct pctally_tick_ledger at_off = {0}, later = {0};
     memset(g_cells, 0, sizeof g_cells);
     refused += on(dialect) != 0;
