@@ -171,6 +171,19 @@ TEST_F(MonitorCalls, smonitor_divides_a_small_buffer) {
   EXPECT_EQ(counts[12], 77u);
 }
 
+// The call clears the counters, and with them what lies there.
+TEST_F(MonitorCalls, regions_of_smonitor_may_lie_in_its_own_counters_at_an_odd_address) {
+  Fenced memory(1024);
+  char* array = memory.as<char>() + 513;
+  const pctally_hpux_text_region regions[] = {{kText, kText + 64, nullptr},
+                                              {kText + 64, kText + 128, nullptr}};
+  memcpy(array, regions, sizeof regions);
+  pctally_hpux_smonitor(reinterpret_cast<pctally_hpux_text_region*>(array), 2, memory.as<char>(), 1024, 0,
+                        PCTALLY_HPUX_UINT);
+  tick_at(kText + 64, 5);
+  EXPECT_EQ(memory.as<unsigned>()[16], 5u);
+}
+
 // "one for every 2, 4 or 8 bytes of code ..., or for the smallest multiple of that": to the last byte of a
 // region that has a neighbour.
 TEST_F(MonitorCalls, smonitor_profiles_the_ends_of_adjacent_regions) {

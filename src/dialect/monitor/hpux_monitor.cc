@@ -79,13 +79,19 @@ int start_regions(const Division& division, unsigned char* buffer) noexcept REQU
 }
 
 /// 0 or an errno.
-int start(const pctally_hpux_text_region* regions, int count, void* buffer, size_t bytes,
+int start(const pctally_hpux_text_region* from, int count, void* buffer, size_t bytes,
           unsigned flags) noexcept REQUIRES(g_monitors_mutex) {
   if (count < 1 || count > PCTALLY_HPUX_PROFIL_MAX) return E2BIG;
   bool known = flags == PCTALLY_HPUX_USHORT || flags == PCTALLY_HPUX_UINT || flags == PCTALLY_HPUX_UINT64;
   auto number = static_cast<size_t>(count);
-  if (!readable(regions, number * sizeof *regions) || !writable(buffer, bytes)) return EFAULT;
-  Division division{{regions, number}, kind_of(flags)};
+  if (!readable(from, number * sizeof *from) || !writable(buffer, bytes)) return EFAULT;
+  MappedArray<pctally_hpux_text_region> regions;  // what lies at `from` may change with the counters
+  for (size_t i = 0; i < number; ++i) {
+    if (regions.push_back(fetch(from + i))) continue;
+    g_monitor.drop();
+    return ENOMEM;
+  }
+  Division division{{regions.data(), number}, kind_of(flags)};
   bool aligned = reinterpret_cast<uintptr_t>(buffer) % (uint64_t{1} << cell_shift(division.kind)) == 0;
   if (!known || !aligned || !in_order(division.regions) || !division.find_scale(bytes)) return EINVAL;
   g_monitor.drop();
