@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -68,22 +69,35 @@ class Starts {
 class MissingTicks {
  public:
   MissingTicks(const Profile& profile, const Starts& starts, uint32_t executable, Symbolizer& symbolizer)
-      : starts_(starts), all_(positions_between(profile, {executable, 0}, {executable + 1, 0})) {
-    std::vector<uint64_t> positions;
-    for (const WeightedPosition& at : all_) positions.push_back(at.position);
-    symbols_ = symbolizer.name(positions);
-    const std::vector<FunctionStart> functions = functions_of(profile, starts.ends(), executable, symbolizer);
-    add_by_symbol(functions.empty() ? all_ : Positions(all_.begin(), functions.front().covered.begin()));
+      : profile_(profile), starts_(starts) {
+    const Positions all = positions_between(profile, {executable, 0}, {executable + 1, 0});
+    const std::vector<FunctionStart> functions = functions_of(profile, starts.ends(), executable);
+    name(all, functions, symbolizer);
+    add_by_symbol(functions.empty() ? all : Positions(all.begin(), functions.front().covered.begin()));
     for (const FunctionStart& function : functions) add_covered(function);
   }
   [[nodiscard]] const std::vector<LackingFunction>& functions() const { return functions_; }
 
  private:
+  /// Of all positions at once: each call of Symbolizer::name() reads the whole table of symbols.
+  void name(Positions ticks, std::span<const FunctionStart> functions, Symbolizer& symbolizer) {
+    for (const WeightedPosition& at : ticks) positions_.push_back(at.position);
+    for (const FunctionStart& function : functions) positions_.push_back(function.place.second);
+    std::ranges::sort(positions_);
+    positions_.erase(std::ranges::unique(positions_).begin(), positions_.end());
+    symbols_ = symbolizer.name(positions_);
+  }
+
+  /// REQUIRES: `position` has been named.
+  [[nodiscard]] const NamedRange& symbol_at(uint64_t position) const {
+    return symbols_[static_cast<size_t>(std::ranges::lower_bound(positions_, position) - positions_.begin())];
+  }
+
   /// Code behind the symbol is of functions that no path has, unless paths that end there have more ticks
   /// than the symbol: then they are in the other symbols of an entry of the unwind table.
   void add_covered(const FunctionStart& function) {
-    const bool goes_on = function.ends > ticks_of(function.own);
-    const Positions own = goes_on ? function.covered : function.own;
+    Positions own = own_positions(profile_, function, symbol_at(function.place.second).end);
+    if (function.ends > ticks_of(own)) own = function.covered;
     add_function(function.place, function.ends, ticks_of(own));
     add_by_symbol(function.covered.subspan(own.size()));
   }
@@ -91,7 +105,7 @@ class MissingTicks {
   void add_by_symbol(Positions ticks) {
     for (size_t i = 0, next = 0; i < ticks.size(); i = next) {
       const uint64_t position = ticks[i].position;
-      const NamedRange& symbol = symbols_[static_cast<size_t>(&ticks[i] - all_.data())];
+      const NamedRange& symbol = symbol_at(position);
       for (next = i + 1; next < ticks.size() && ticks[next].position < symbol.end;) ++next;
       const bool has_start = symbol.start <= position;
       add_function({ticks[i].executable, has_start ? symbol.start : position}, 0,
@@ -103,9 +117,10 @@ class MissingTicks {
     if (ticks > ends) functions_.push_back({start, ticks - ends, starts_.scope_of(start)});
   }
 
+  const Profile& profile_;
   const Starts& starts_;
-  Positions all_;
-  std::vector<NamedRange> symbols_;  ///< one for each of all_
+  std::vector<uint64_t> positions_;
+  std::vector<NamedRange> symbols_;  ///< of each
   std::vector<LackingFunction> functions_;
 };
 

@@ -64,33 +64,40 @@ uint64_t ticks_of(Positions positions) {
 }
 
 std::vector<FunctionStart> functions_of(const Profile& profile, const std::map<CodePlace, uint64_t>& starts,
-                                        uint32_t executable, Symbolizer& symbolizer) {
+                                        uint32_t executable) {
   const CodePlace behind_all = {executable + 1, 0};
   const std::ranges::subrange own(starts.lower_bound({executable, 0}), starts.lower_bound(behind_all));
-  std::vector<uint64_t> positions;
-  for (const auto& [place, ends] : own) positions.push_back(place.second);
-  const std::vector<NamedRange> symbols = symbolizer.name(positions);
   std::vector<FunctionStart> functions;
   auto next = own.begin();
   for (const auto& [place, ends] : own) {
     const CodePlace end = ++next == own.end() ? behind_all : next->first;
-    const CodePlace own_end = {executable, symbols[functions.size()].end};
-    functions.push_back({place, ends, positions_between(profile, place, std::min(own_end, end)),
-                         positions_between(profile, place, end)});
+    functions.push_back({place, end, ends, positions_between(profile, place, end)});
   }
   return functions;
+}
+
+Positions own_positions(const Profile& profile, const FunctionStart& function, uint64_t end) {
+  return positions_between(profile, function.place, std::min({function.place.first, end}, function.next));
 }
 
 InnermostNames::InnermostNames(const Profile& part, ObjectNames& names) {
   const Profile& profile = whole_of(part);
   const std::map<CodePlace, uint64_t> starts = function_starts(profile.paths);
   for (auto at = starts.begin(); at != starts.end(); at = starts.lower_bound({at->first.first + 1, 0})) {
-    if (!names.has(at->first.first)) continue;
-    Symbolizer& symbolizer = names.symbolizer(at->first.first);
-    for (const FunctionStart& function : functions_of(profile, starts, at->first.first, symbolizer))
+    const uint32_t executable = at->first.first;
+    if (!names.has(executable)) continue;
+    Symbolizer& symbolizer = names.symbolizer(executable);
+    const std::vector<FunctionStart> functions = functions_of(profile, starts, executable);
+    std::vector<uint64_t> positions;
+    for (const FunctionStart& function : functions) positions.push_back(function.place.second);
+    const std::vector<NamedRange> symbols = symbolizer.name(positions);
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const FunctionStart& function = functions[i];
       // Where not all of them are there nothing follows.
-      if (function.ends > ticks_of(function.own) && function.ends <= ticks_of(function.covered))
+      if (function.ends > ticks_of(own_positions(profile, function, symbols[i].end)) &&
+          function.ends <= ticks_of(function.covered))
         names_[function.place] = name_of(symbolizer, function.covered, function.place.second);
+    }
   }
 }
 

@@ -38,14 +38,17 @@ uint64_t ticks_of(Positions positions);
 /// A function, and the positions whose ticks may be its own.
 struct FunctionStart {
   CodePlace place;
+  CodePlace next;     ///< the next function, or the end of the executable
   uint64_t ends = 0;  ///< ticks of the paths that end there
-  Positions own;      ///< in its symbol
-  Positions covered;  ///< up to the next function: one entry of the unwind table may hold all of it
+  Positions covered;  ///< up to the next: one entry of the unwind table may hold all of it
 };
 
 /// Those of `starts` that lie in one executable, in order.
 std::vector<FunctionStart> functions_of(const Profile& profile, const std::map<CodePlace, uint64_t>& starts,
-                                        uint32_t executable, Symbolizer& symbolizer);
+                                        uint32_t executable);
+
+/// Those of its positions that are in its symbol, which ends at `end`.
+Positions own_positions(const Profile& profile, const FunctionStart& function, uint64_t end);
 
 class InnermostNames {
  public:
