@@ -1,5 +1,4 @@
 """Whole-run CPU added by each profiler on real programs; profiler's own work included. Arguments: rounds, rate."""
-import glob
 import os
 
 import measure
@@ -21,9 +20,9 @@ def profilers(hertz=1000, options=((),)):
         chosen[f"perf record -F {near}"] = (["perf", "record", "-q", "-F", near, "-o", out + ".perf", "--"], {})
         chosen[f"perf record -F {near} --no-bpf-event -e cpu-clock"] = (
             ["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-F", near, "-o", out + ".perf2", "--"], {})
-    library = sorted(glob.glob("/usr/lib/*/libprofiler.so*"))
+    library = measure.gperftools_library()
     if library:
-        gperf = {"LD_PRELOAD": library[0], "CPUPROFILE": out + ".gperf", "CPUPROFILE_FREQUENCY": str(hertz)}
+        gperf = {"LD_PRELOAD": library, "CPUPROFILE": out + ".gperf", "CPUPROFILE_FREQUENCY": str(hertz)}
         chosen[f"gperftools {hertz} (delivers the kernel tick's rate)"] = ([], gperf)
         chosen[f"gperftools {hertz} REALTIME"] = ([], dict(gperf, CPUPROFILE=out + ".gperfrt", CPUPROFILE_REALTIME="1"))
     return chosen

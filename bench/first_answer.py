@@ -41,10 +41,10 @@ def tools(hertz, program):
         path = os.path.join(SCRATCH, "perf." + graph)
         chosen[f"perf --call-graph {graph}"] = (["perf", "record", "-q", "-e", "cpu-clock", "-F", str(hertz - 1), "--call-graph", graph, "-o", path, "--"], {},
                                                 lambda path=path: ["perf", "report", "--stdio", "-i", path])
-    library = sorted(glob.glob("/usr/lib/*/libprofiler.so*"))
+    library = measure.gperftools_library()
     if library and measure.have("google-pprof"):
         path = os.path.join(SCRATCH, "gperftools")
-        environment = {"LD_PRELOAD": library[0], "CPUPROFILE": path, "CPUPROFILE_FREQUENCY": str(hertz)}
+        environment = {"LD_PRELOAD": library, "CPUPROFILE": path, "CPUPROFILE_FREQUENCY": str(hertz)}
         newest = lambda: max(glob.glob(path + "*"), key=os.path.getmtime)  # children write files of their own
         chosen["gperftools"] = ([], environment, lambda: ["google-pprof", "--text", "--cum", shutil.which(program) or program, newest()])
     return chosen

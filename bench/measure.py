@@ -1,5 +1,6 @@
 """Paired, interleaved measurements: every configuration in every round, in an order that rotates, medians at the end."""
 import atexit
+import glob
 import math
 import os
 import platform
@@ -170,6 +171,11 @@ def machine():
                 model = line.split(":", 1)[1].strip()
                 break
     return f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}, {platform.platform()}"
+
+
+def gperftools_library():
+    """Where libprofiler is; None if it is not installed."""
+    return next(iter(sorted(glob.glob("/usr/lib/*/libprofiler.so*"))), None)
 
 
 def have(program):

@@ -166,8 +166,7 @@ def gperftools(name, program):
     path = os.path.join(SCRATCH, "gperftools")
     for old in glob.glob(path + "*"):
         os.remove(old)
-    library = sorted(glob.glob("/usr/lib/*/libprofiler.so*"))[0]
-    work(["env", f"LD_PRELOAD={library}", f"CPUPROFILE={path}", "CPUPROFILE_FREQUENCY=1000"], program, PEER_SECONDS)
+    work(["env", f"LD_PRELOAD={measure.gperftools_library()}", f"CPUPROFILE={path}", "CPUPROFILE_FREQUENCY=1000"], program, PEER_SECONDS)
     ticks = complete = size = without = 0
     for file in glob.glob(path + "*"):
         size += os.path.getsize(file)
@@ -190,7 +189,7 @@ def main():
     for name, program in programs().items():
         for engine in engines:
             measured(name, program, engine, seconds)
-        if PEER_SECONDS != 0 and glob.glob("/usr/lib/*/libprofiler.so*"):
+        if PEER_SECONDS != 0 and measure.gperftools_library():
             gperftools(name, program)
         if PEER_SECONDS == 0 or not measure.have("perf"):
             continue

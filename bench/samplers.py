@@ -106,7 +106,7 @@ class Gperftools:
     def __init__(self, realtime=False):
         self.realtime = realtime
         self.name = "gperftools" + (" REALTIME" if realtime else "")
-        self.library = sorted(glob.glob("/usr/lib/*/libprofiler.so*"))[0]
+        self.library = measure.gperftools_library()
 
     def record(self, words, hertz, around=list):
         base = os.path.join(SCRATCH, "gperf")
@@ -160,7 +160,7 @@ def peers():
         found.append(Perf())
     else:
         print("skipped: perf (not installed)")
-    if glob.glob("/usr/lib/*/libprofiler.so*") and measure.have("nm"):
+    if measure.gperftools_library() and measure.have("nm"):
         found += [Gperftools(), Gperftools(realtime=True)]
     else:
         print("skipped: gperftools (not installed)")
