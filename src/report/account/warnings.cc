@@ -229,7 +229,8 @@ std::string gap_reason(const Profile& profile, const Account& account) {
     reason += "what is short, static or blocks signals";
   else
     reason += fmt::format("{}{}, frequent sleeps{}", unobserved ? "short ones" : "short threads or processes",
-                          per_thread ? ", the ends of large ones" : "", stolen ? "" : ", or a busy host");
+                          per_thread && !unobserved ? ", the ends of large ones" : "",
+                          stolen ? "" : ", or a busy host");
   if (stolen) reason += ", or CPU time that the host took";
   if (runs_in_program(profile)) reason += "; as root, -e bpf samples more";
   // An event of a thread misses half a period of each; Linux 6.18 closes it before it frees the memory.
