@@ -17,6 +17,7 @@ Task Task::forked(pid_t number, const Task& parent) {
   child.held = parent.held;
   child.exec_id = parent.exec_id;
   child.execs = parent.execs;
+  child.exec_id_in_doubt = parent.exec_id_in_doubt;
   child.root = parent.root;
   child.root_hidden = parent.root_hidden;
   child.maps_unreadable = parent.maps_unreadable;

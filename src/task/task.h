@@ -32,12 +32,13 @@ struct Task {
   bool starting = false;  ///< and no tick since was its new program's
   uint32_t exec_id = 0;   ///< of its program image, as the kernel numbers them; 0: not known
   uint32_t execs = 0;     ///< since then, by their records
-  bool image_passed = false;     ///< another image has taken its place meanwhile
-  bool read = false;             ///< its mappings were read since: one that was ending has none
-  std::string root;              ///< ProcessRoots::root_of(), or that of its parent
-  bool root_hidden = false;      ///< it may have another since its last exec
-  uint64_t met_ns = 0;           ///< when it was last read of, in unknown code
-  bool maps_unreadable = false;  ///< what it had mapped when it was met is not known
+  bool exec_id_in_doubt = false;  ///< it may be of the image before the first of them
+  bool image_passed = false;      ///< another image has taken its place meanwhile
+  bool read = false;              ///< its mappings were read since: one that was ending has none
+  std::string root;               ///< ProcessRoots::root_of(), or that of its parent
+  bool root_hidden = false;       ///< it may have another since its last exec
+  uint64_t met_ns = 0;            ///< when it was last read of, in unknown code
+  bool maps_unreadable = false;   ///< what it had mapped when it was met is not known
   uint64_t started_unix_ns = 0;
   uid_t user = kUnknownUser;  ///< known where users are limited
   std::string comm;

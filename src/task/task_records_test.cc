@@ -421,6 +421,29 @@ TEST_F(TaskRecordsTest, AnImageWhoseExecWasLostIsRead) {
   }
 }
 
+TEST_F(TaskRecordsTest, AFirstTickInTheMiddleOfAnExecHasTheNumberBefore) {
+  for (const bool execs_again : {false, true}) {
+    use(TaskTable::Unknown::kAdopt);
+    exec(getpid(), "program");
+    tasks_.expect_image(getpid(), 5, false);
+    if (execs_again) exec(getpid(), "program");
+    const uint32_t next = execs_again ? 7 : 6;
+    tasks_.expect_image(getpid(), next, false);
+    EXPECT_STREQ(process(getpid())->comm, "program") << "nothing was lost, and nothing is read";
+    tasks_.expect_image(getpid(), next + 1, false);
+    EXPECT_EQ(process(getpid())->comm, comm_of(getpid())) << "an exec without a record is still seen";
+  }
+}
+
+TEST_F(TaskRecordsTest, AFirstTickAfterAnExecHasItsNumberIfAnotherHasItToo) {
+  use(TaskTable::Unknown::kAdopt);
+  exec(getpid(), "program");
+  tasks_.expect_image(getpid(), 5, false);
+  tasks_.expect_image(getpid(), 5, false);
+  tasks_.expect_image(getpid(), 6, false);
+  EXPECT_EQ(process(getpid())->comm, comm_of(getpid()));
+}
+
 // The record of its exec came, and those of its mappings did not.
 TEST_F(TaskRecordsTest, AnImageWhoseMappingsWereLostIsReadWhenItRunsUnknownCode) {
   for (const bool lost : {false, true})
