@@ -49,16 +49,22 @@ size_t KernelSymbolTable::first_above(uint64_t address) const {
   return first;
 }
 
+/// Above the core code comes and goes: of BPF programs, traces and modules. Where it began is not known.
+std::string KernelSymbolTable::unnamed(uint64_t start) const {
+  const bool is_above = extent_.core_end != 0 && start >= extent_.core_end;
+  return is_above ? "[kernel code without a symbol]" : unnamed_text("kernel", start);
+}
+
 NamedRange KernelSymbolTable::range_at(uint64_t address) const {
   const size_t next = first_above(address);
   const uint64_t limit = next == count() ? UINT64_MAX : at(next).address;
   if (next == 0) return {"[kernel]", 0, limit};
   const KernelSymbol symbol = at(next - 1);
   const auto name = names_.slice(symbol.name, symbol.length);
-  if (name.empty()) return {unnamed_text("kernel", symbol.address), symbol.address, limit};
+  if (name.empty()) return {unnamed(symbol.address), symbol.address, limit};
   const uint64_t longest = std::min(kLongestFunction, UINT64_MAX - symbol.address);
   const uint64_t end = std::min(limit, symbol.address + longest);
-  if (address >= end) return {unnamed_text("kernel", end), end, limit};
+  if (address >= end) return {unnamed(end), end, limit};
   return {std::string(name.begin(), name.end()), symbol.address, end};
 }
 

@@ -56,6 +56,7 @@ class KernelSymbolTable {
   [[nodiscard]] KernelSymbol at(size_t index) const;
   [[nodiscard]] size_t first_above(uint64_t address) const;
   [[nodiscard]] bool is_module_page(size_t index, uint64_t address) const;
+  [[nodiscard]] std::string unnamed(uint64_t start) const;
 
   ByteReader symbols_;
   ByteReader names_;
