@@ -63,12 +63,6 @@ std::optional<CpuTime> time_of_cgroup(const std::string& directory) {
   return CpuTime{total - system, system};
 }
 
-/// False also where the kernel does not tell.
-bool has_no_children(pid_t pid) {
-  const std::string children = fmt::format("{}/task/{}/children", directory_of(pid), pid);
-  return access(children.c_str(), R_OK) == 0 && process_tree(pid).size() == 1;
-}
-
 uint64_t stolen_so_far_ns() { return clock_ticks_to_ns(read_machine_ticks().steal); }
 
 std::optional<MachineReading> read_machine() {
@@ -79,6 +73,14 @@ std::optional<MachineReading> read_machine() {
 }
 
 uint64_t growth(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
+
+/// Of both kinds in proportion.
+CpuTime without(const CpuTime& time, uint64_t ns) {
+  const uint64_t left = growth(ns, time.total());
+  const double share = time.total() == 0 ? 0 : static_cast<double>(left) / static_cast<double>(time.total());
+  const auto system_ns = static_cast<uint64_t>(static_cast<double>(time.system_ns) * share);
+  return {left - std::min(system_ns, left), std::min(system_ns, left)};
+}
 
 }  // namespace
 
@@ -106,7 +108,7 @@ void CpuAccount::count_tree(const Target& target) {
 
 void CpuAccount::start(const Target& target) {
   target_ = target;
-  starts_childless_ = std::ranges::all_of(target.processes, has_no_children);
+  if (children_) older_.find(target.processes);
   for (pid_t pid : target.processes) {
     auto time = time_of_process(pid, children_);
     processes_.push_back({pid, time.value_or(CpuTime{}), time.value_or(CpuTime{})});
@@ -120,9 +122,25 @@ void CpuAccount::start(const Target& target) {
   stolen_first_ns_ = stolen_last_ns_ = stolen_so_far_ns();
 }
 
-void CpuAccount::poll() {
+void CpuAccount::read_processes() {
   for (Process& process : processes_)
     if (auto time = time_of_process(process.pid, children_)) process.last = *time;
+}
+
+/// They have brought in no more than the processes' clocks have grown by, read before one look and behind the
+/// next.
+void CpuAccount::take_out_older() {
+  const uint64_t before_ns = growth_of_processes().total();
+  if (const uint64_t ended_ns = older_.poll(); ended_ns != 0) {
+    read_processes();
+    older_ns_ += std::min(ended_ns, growth(polled_ns_, growth_of_processes().total()));
+  }
+  polled_ns_ = before_ns;
+}
+
+void CpuAccount::poll() {
+  read_processes();
+  take_out_older();
   if (tree_) tree_last_ns_ = tree_->ns();
   if (target_.is_process_tree()) return;
   if (target_.kind == Target::Kind::kCgroup) {
@@ -144,9 +162,9 @@ uint64_t CpuAccount::stolen_ns() const noexcept { return growth(stolen_first_ns_
 
 /// For a command, the larger of wait4's time and perf's count. perf misses processes that gain privileges
 /// at their exec; wait4 misses children that nobody waited for. A difference within the stolen time is
-/// ignored. For running processes, perf's count, as their clocks include what children used before the start.
-/// Where there were none, the clocks if they have more: perf misses the end of each process, which is a third
-/// of the time where processes do little else.
+/// ignored. For running processes, perf's count, or their clocks if these have more for sure, without what
+/// older children may have brought into them: perf misses the end of each process, which is a third of the
+/// time where processes do little else.
 CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_ns) const {
   CpuTime time = command != nullptr ? *command : by_clocks();
   if (!tree_ && !engine_ns) return time;
@@ -154,7 +172,8 @@ CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_
   if (command != nullptr && counted <= command->total() + stolen_ns()) return time;
   const uint64_t rounding =
       processes_.size() * clock_ticks_to_ns(2);  // of the children's user and system time
-  if (command == nullptr && starts_childless_ && time.total() > counted + rounding) return time;
+  const bool is_whole = command == nullptr && (older_.known() || !children_);
+  if (is_whole && time.total() > counted + rounding) return time;
   time.system_ns = std::min(time.system_ns, counted);
   time.user_ns = counted - time.system_ns;
   return time;
@@ -162,9 +181,13 @@ CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_
 
 CpuTime CpuAccount::by_clocks() const {
   if (machine_first_ && machine_last_) return used_between(*machine_first_, *machine_last_, cpus_);
-  CpuTime sum;
   if (first_ && last_)
-    sum = {growth(first_->user_ns, last_->user_ns), growth(first_->system_ns, last_->system_ns)};
+    return {growth(first_->user_ns, last_->user_ns), growth(first_->system_ns, last_->system_ns)};
+  return without(growth_of_processes(), older_ns_);
+}
+
+CpuTime CpuAccount::growth_of_processes() const {
+  CpuTime sum;
   for (const Process& process : processes_) {
     // Two readings may divide the time differently between the two kinds; their sum only grows.
     uint64_t total = growth(process.first.total(), process.last.total());

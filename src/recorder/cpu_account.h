@@ -8,6 +8,7 @@
 #include "base/kernel/proc_file.h"
 #include "perf/target.h"
 #include "perf/task_clock.h"
+#include "recorder/older_children.h"
 
 namespace pctally {
 
@@ -35,9 +36,9 @@ CpuTime used_between(const MachineReading& first, const MachineReading& last, lo
 
 /// Where it comes from:
 ///   processes  the kernel's count of them and of all they start, where that may be asked for; else (and
-///              where they had no children at the start and these have more) their CPU clocks, to the
-///              nanosecond, and the time of children they have waited for, to 10 ms; of one that ends, what
-///              it had used at the last reading
+///              where these have more for sure) their CPU clocks, to the nanosecond, and the time of
+///              children they have waited for, to 10 ms, less what older ones may have brought in; of one
+///              that ends, what it had used at the last reading
 ///   cgroup     cpu.stat of the group; of one that is removed, what it had used at the last reading
 ///   machine    time of all CPUs minus idle and stolen, to 10 ms per CPU; split into user and
 ///              system as in /proc/stat
@@ -83,11 +84,16 @@ class CpuAccount {
     CpuTime first;
     CpuTime last;
   };
+  void read_processes();
+  void take_out_older();
+  [[nodiscard]] CpuTime growth_of_processes() const;
   [[nodiscard]] CpuTime by_clocks() const;
 
   Target target_;
   bool children_ = true;
-  bool starts_childless_ = false;
+  OlderChildren older_;
+  uint64_t older_ns_ = 0;   ///< what those that ended may have brought into the processes' clocks
+  uint64_t polled_ns_ = 0;  ///< of the processes' clocks, before the last look at older children
   std::optional<TaskClock> tree_;
   uint64_t tree_first_ns_ = 0;
   uint64_t tree_last_ns_ = 0;

@@ -165,26 +165,88 @@ TEST(CpuAccount, OfACommandACountBeyondTheKernelsIsOfThoseNobodyWaitedFor) {
   EXPECT_EQ(account.used(nullptr, 90).total(), 90u);
 }
 
-/// perf's count lacks the end of each process. The clocks have it, and what older children used before.
-TEST(CpuAccount, OfRunningProcessesTheClocksAreTakenIfTheyHaveMoreAndNoOlderChildren) {
-  constexpr uint64_t kCounted = 50'000'000;
-  CpuAccount account;
-  account.start(Target::running({getpid()}));
-  burn(100'000'000);
-  account.poll();
-  EXPECT_GE(account.used(nullptr, kCounted).total(), 100'000'000u);
-  const pid_t older = fork();
-  if (older == 0) {
-    pause();
+constexpr uint64_t kCounted = 50'000'000;
+
+/// perf's count lacks the end of each process. The clocks have it.
+TEST(CpuAccount, OfRunningProcessesTheClocksAreTakenIfTheyHaveMore) {
+  Worker older([] { return burn(1'000'000); });
+  for (const bool children : {false, true}) {
+    CpuAccount account;
+    account.follow_children(children);
+    account.start(Target::running({getpid()}));
+    burn(100'000'000);
+    account.poll();
+    EXPECT_GE(account.used(nullptr, kCounted).total(), 100'000'000u);
+  }
+}
+
+/// A child that does what it is told to, byte by byte, and ends with the last.
+class OlderChild {
+ public:
+  explicit OlderChild(const std::vector<std::function<void()>>& parts) {
+    EXPECT_EQ(pipe(orders_), 0);
+    EXPECT_EQ(pipe(done_), 0);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    for (const auto& part : parts) {
+      char byte = 0;
+      if (read(orders_[0], &byte, 1) != 1) _exit(1);
+      part();
+      if (write(done_[1], "d", 1) != 1) _exit(1);
+    }
     _exit(0);
   }
-  CpuAccount with_child;
-  with_child.start(Target::running({getpid()}));
-  burn(100'000'000);
-  with_child.poll();
-  EXPECT_EQ(with_child.used(nullptr, kCounted).total(), kCounted);
-  kill(older, SIGKILL);
-  waitpid(older, nullptr, 0);
+  ~OlderChild() {
+    for (int fd : {orders_[0], orders_[1], done_[0], done_[1]}) close(fd);
+  }
+  void go() {
+    char byte = 0;
+    EXPECT_EQ(write(orders_[1], "x", 1), 1);
+    EXPECT_EQ(read(done_[0], &byte, 1), 1);
+  }
+  void wait() { EXPECT_EQ(waitpid(pid_, nullptr, 0), pid_); }
+
+ private:
+  int orders_[2], done_[2];
+  pid_t pid_ = 0;
+};
+
+TEST(CpuAccount, WhatOlderChildrenUsedBeforeIsNotOfTheirParents) {
+  OlderChild child({[] { burn(200'000'000); }, [] {}});
+  child.go();
+  CpuAccount account;
+  account.start(Target::running({getpid()}));
+  child.go();
+  child.wait();
+  account.poll();
+  EXPECT_EQ(account.used(nullptr, kCounted).total(), kCounted);
+  EXPECT_LT(account.used(nullptr).total(), 100'000'000u);
+}
+
+/// They are not observed, and what they have started since is not either.
+TEST(CpuAccount, WhatOlderChildrenStartIsNotOfTheirParents) {
+  int burnt[2], end[2];
+  ASSERT_EQ(pipe(burnt), 0);
+  ASSERT_EQ(pipe(end), 0);
+  char byte = 0;
+  OlderChild child({[&] {
+                      if (fork() != 0) return;
+                      burn(200'000'000);
+                      if (write(burnt[1], "b", 1) != 1 || read(end[0], &byte, 1) != 1) _exit(1);
+                      _exit(0);
+                    },
+                    [] { ::wait(nullptr); }});
+  CpuAccount account;
+  account.start(Target::running({getpid()}));
+  child.go();
+  ASSERT_EQ(read(burnt[0], &byte, 1), 1);
+  account.poll();
+  ASSERT_EQ(write(end[1], "e", 1), 1);
+  child.go();
+  child.wait();
+  account.poll();
+  EXPECT_EQ(account.used(nullptr, kCounted).total(), kCounted);
+  for (int fd : {burnt[0], burnt[1], end[0], end[1]}) close(fd);
 }
 
 TEST(CpuAccount, OfTheMachineIsKnown) {

@@ -35,6 +35,12 @@ def threads_cpu_s(pid):
     return time.clock_gettime((~pid << 3) | 2)  # the process's CPU clock, as clock_getcpuclockid(3) makes it
 
 
+def with_children_s(pid):
+    """What a process has used, and the children that it has waited for."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
 def executes(process, program):
     """Or has: a process whose main thread has ended has no link to its program."""
     try:
@@ -195,6 +201,17 @@ class Attach(unittest.TestCase):
                 taken = p.taken_s(data)  # it has no ticks, and whoever starts or ends is charged with it
                 self.assertTrue(0.7 - 0.12 - taken < spun < 0.7 + 0.12, (spun, taken))
                 self.assertTrue(0.7 - 0.15 < data["cpu_s"] < 0.7 + 0.15 + taken, (data["cpu_s"], taken))
+
+    def test_cpu_time_of_a_process_that_always_has_a_child(self):
+        """perf counts no end of a process (Linux 6.18), and one child is older than the attach: /proc has the truth."""
+        script = "import os\nwhile True:\n    if os.fork() == 0:\n        os._exit(0)\n    os.wait()\n"
+        for user, prefix in users():
+            with self.subTest(user=user), running([sys.executable, "-c", script], prefix) as target:
+                before = with_children_s(target.pid)
+                data = attach(["-p", str(target.pid), "--for", "1"], prefix).report()
+                used = with_children_s(target.pid) - before
+                self.assertGreater(data["cpu_s"], 0.8 * used)  # it is read ten times a second
+                self.assertLess(data["cpu_s"], used + 0.02 + p.taken_s(data))
 
     def test_two_processes(self):
         for user, prefix in users():
