@@ -32,7 +32,7 @@ struct Task {
   bool starting = false;  ///< and no tick since was its new program's
   uint32_t exec_id = 0;   ///< of its program image, as the kernel numbers them; 0: not known
   uint32_t execs = 0;     ///< since then, by their records
-  bool exec_id_in_doubt = false;  ///< it may be of the image before the first of them
+  bool exec_id_in_doubt = false;  ///< one too low, if that tick came in the middle of the last exec
   bool image_passed = false;      ///< another image has taken its place meanwhile
   bool read = false;              ///< its mappings were read since: one that was ending has none
   std::string root;               ///< ProcessRoots::root_of(), or that of its parent

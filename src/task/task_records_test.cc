@@ -406,42 +406,64 @@ TEST_F(TaskRecordsTest, AnImageWhoseExecWasLostIsRead) {
     keep(ScopeKind::kProgram);
     exec(getpid(), "before");
     map(getpid(), kOld, "/bin/before");
-    tasks_.expect_image(getpid(), 5, false);
+    tasks_.expect_image(getpid(), 5, false, false);
     EXPECT_TRUE(count_in(getpid(), getpid(), kOld));
     exec(getpid(), "next");  // with a record: what is known of it stays
     map(getpid(), kOld, "/bin/next");
-    tasks_.expect_image(getpid(), 5, false);  // a tick in the kernel, in the middle of exec
-    tasks_.expect_image(getpid(), 6, false);
+    tasks_.expect_image(getpid(), 5, true, false);  // a tick in the kernel, in the middle of exec
+    tasks_.expect_image(getpid(), 6, false, false);
     EXPECT_TRUE(count_in(getpid(), getpid(), kOld));
     const auto before = scopes();
-    tasks_.expect_image(getpid(), 7, has_passed);
+    tasks_.expect_image(getpid(), 7, false, has_passed);
     EXPECT_TRUE(count_in(getpid(), getpid(), kOld));
     EXPECT_TRUE(count_in(getpid(), getpid(), here));
     for (const auto& [scope, ticks] : before) EXPECT_EQ(scopes()[scope], ticks) << scope;
   }
 }
 
-TEST_F(TaskRecordsTest, AFirstTickInTheMiddleOfAnExecHasTheNumberBefore) {
-  for (const bool execs_again : {false, true}) {
+/// Ticks with numbers of images, "k" in the kernel, and records of execs ("exec") of our own process: whether
+/// what it has mapped was read, as after an exec whose record was lost.
+class TaskImagesTest : public TaskRecordsTest {
+ protected:
+  bool is_read_after(const std::vector<std::string>& story) {
     use(TaskTable::Unknown::kAdopt);
     exec(getpid(), "program");
-    tasks_.expect_image(getpid(), 5, false);
-    if (execs_again) exec(getpid(), "program");
-    const uint32_t next = execs_again ? 7 : 6;
-    tasks_.expect_image(getpid(), next, false);
-    EXPECT_STREQ(process(getpid())->comm, "program") << "nothing was lost, and nothing is read";
-    tasks_.expect_image(getpid(), next + 1, false);
-    EXPECT_EQ(process(getpid())->comm, comm_of(getpid())) << "an exec without a record is still seen";
+    for (const std::string& part : story) {
+      if (part == "exec")
+        exec(getpid(), "program");
+      else
+        tasks_.expect_image(getpid(), static_cast<uint32_t>(atoi(part.c_str())), part.ends_with('k'), false);
+    }
+    return process(getpid())->comm == comm_of(getpid());
   }
+};
+
+TEST_F(TaskImagesTest, ATickInTheMiddleOfAnExecHasTheNumberBefore) {
+  EXPECT_FALSE(is_read_after({"5k", "6"})) << "the first tick there is";
+  EXPECT_FALSE(is_read_after({"5k", "exec", "7"}));
+  EXPECT_FALSE(is_read_after({"5k", "exec", "6k", "7"}));
+  EXPECT_FALSE(is_read_after({"5", "exec", "5k", "6"}));
+  EXPECT_FALSE(is_read_after({"5", "exec", "exec", "6k", "7"})) << "in the second of two";
+  EXPECT_FALSE(is_read_after({"5", "exec", "exec", "exec", "7k", "8"}));
 }
 
-TEST_F(TaskRecordsTest, AFirstTickAfterAnExecHasItsNumberIfAnotherHasItToo) {
+TEST_F(TaskImagesTest, AnExecWithoutARecordIsSeen) {
+  EXPECT_TRUE(is_read_after({"5", "6"})) << "of that number, as its tick was the program's own";
+  EXPECT_TRUE(is_read_after({"5k", "5k", "6"})) << "of that number, as there are two";
+  EXPECT_TRUE(is_read_after({"5k", "6", "7"}));
+  EXPECT_TRUE(is_read_after({"5", "exec", "7"}));
+  EXPECT_TRUE(is_read_after({"5", "exec", "exec", "6k", "8"}));
+  EXPECT_TRUE(is_read_after({"5", "exec", "exec", "6"})) << "the program's own tick is of no exec";
+}
+
+TEST_F(TaskImagesTest, AChildHasTheDoubtOfItsParent) {
   use(TaskTable::Unknown::kAdopt);
-  exec(getpid(), "program");
-  tasks_.expect_image(getpid(), 5, false);
-  tasks_.expect_image(getpid(), 5, false);
-  tasks_.expect_image(getpid(), 6, false);
-  EXPECT_EQ(process(getpid())->comm, comm_of(getpid()));
+  exec(kPid, "program");
+  tasks_.expect_image(kPid, 5, true, false);
+  fork(kPid, getpid());
+  exec(getpid(), "child");
+  tasks_.expect_image(getpid(), 7, false, false);
+  EXPECT_STREQ(process(getpid())->comm, "child");
 }
 
 // The record of its exec came, and those of its mappings did not.
@@ -450,7 +472,7 @@ TEST_F(TaskRecordsTest, AnImageWhoseMappingsWereLostIsReadWhenItRunsUnknownCode)
     for (const bool has_passed : {false, true}) {
       use(TaskTable::Unknown::kAdopt);
       exec(getpid(), "before");
-      tasks_.expect_image(getpid(), 5, has_passed);
+      tasks_.expect_image(getpid(), 5, false, has_passed);
       tasks_.expect_losses(lost);
       EXPECT_TRUE(count(getpid(), reinterpret_cast<uint64_t>(&getpid)));
       EXPECT_EQ(process(getpid())->comm, lost && !has_passed ? comm_of(getpid()) : "before")

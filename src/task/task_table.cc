@@ -339,20 +339,24 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
   rows_.rename(task->record, task->comm);
 }
 
-/// The record of an exec comes just before the kernel gives its number. A tick between the two has the number
-/// of the image before: only another tick tells, if this is the first.
-void TaskTable::expect_image(pid_t pid, uint32_t exec_id, bool has_passed) {
+/// The record of an exec comes just before the kernel gives its number: a tick between the two, which is the
+/// kernel's, has the number of the image before. Whether the number may be one too low another tick tells.
+void TaskTable::expect_image(pid_t pid, uint32_t exec_id, bool kernel, bool has_passed) {
   const auto found = tasks_.find(pid);
   if (found == tasks_.end()) return;
   Task& task = found->second;
   task.image_passed = has_passed;
   const bool is_first = task.exec_id == 0, was_in_doubt = task.exec_id_in_doubt;
-  task.exec_id_in_doubt = is_first && task.execs != 0;
-  if (task.exec_id == exec_id) return;
+  if (task.exec_id == exec_id) {
+    task.exec_id_in_doubt = was_in_doubt && task.execs != 0;
+    return;
+  }
   const uint32_t next = task.exec_id + task.execs;
-  const bool is_known = is_first || exec_id == next || (was_in_doubt && exec_id == next + 1);
+  const bool in_exec = kernel && !is_first && task.execs > 1 && exec_id + 1 == next;
+  const bool is_known = is_first || exec_id == next || in_exec || (was_in_doubt && exec_id == next + 1);
+  task.exec_id_in_doubt = kernel && task.execs != 0 && !in_exec;
   task.exec_id = exec_id;
-  task.execs = 0;
+  task.execs = in_exec ? 1 : 0;
   if (is_known) return;
   task.forget_mappings();
   task.held = task.read = false;

@@ -72,10 +72,10 @@ class TaskTable {
   /// A FORK, EXIT, COMM or MMAP record; others are ignored. `text` is the record's.
   void apply(const PerfRecord& record, std::string_view text);
 
-  /// A tick of that program image of a process comes next, the numbers being the kernel's (self_exec_id). If
-  /// no record was of its exec, that was lost: what it has mapped is read, or is not known if it
-  /// `has_passed`, for another image has taken its place.
-  void expect_image(pid_t pid, uint32_t exec_id, bool has_passed);
+  /// A tick of that program image of a process comes next, in the kernel or not. The numbers are the kernel's
+  /// (self_exec_id). If no record was of its exec, that was lost: what it has mapped is read, or is not known
+  /// if it `has_passed`, for another image has taken its place.
+  void expect_image(pid_t pid, uint32_t exec_id, bool kernel, bool has_passed);
 
   /// Counts ticks of one process at one place. False if the process is not observed. `first` and `last` are
   /// the times of the first and last of several ticks: if other text was mapped there between them, whose the

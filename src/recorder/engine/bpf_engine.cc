@@ -270,7 +270,8 @@ void BpfEngine::count(const RingSet::Sample& sample) {
   if (counted_++ % kPlacesPerRoomCheck == 0) file_->make_room(kPlacesPerRoomCheck * 3);
   if (!tasks_.observes(sample.pid)) tasks_.adopt(sample.pid);  // the record of its birth was lost
   if (sample.exec_id != 0)
-    tasks_.expect_image(sample.pid, sample.exec_id, newest_images_[sample.pid] > sample.exec_id);
+    tasks_.expect_image(sample.pid, sample.exec_id, sample.kernel,
+                        newest_images_[sample.pid] > sample.exec_id);
   bool counted = !sample.placed    ? tasks_.book_full(sample.pid, sample.ticks)
                  : settings_.scope ? count_path(sample)
                                    : tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks,
