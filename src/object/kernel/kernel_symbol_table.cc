@@ -49,10 +49,10 @@ size_t KernelSymbolTable::first_above(uint64_t address) const {
   return first;
 }
 
-/// Above the core code comes and goes: of BPF programs, traces and modules. Where it began is not known.
+/// Outside the core code comes and goes, of BPF programs, traces and modules: where it began is not known.
 std::string KernelSymbolTable::unnamed(uint64_t start) const {
-  const bool is_above = extent_.core_end != 0 && start >= extent_.core_end;
-  return is_above ? "[kernel code without a symbol]" : unnamed_text("kernel", start);
+  const bool is_outside = extent_.core_end > extent_.core_start && !in_core(start);
+  return is_outside ? "[kernel code without a symbol]" : unnamed_text("kernel", start);
 }
 
 NamedRange KernelSymbolTable::range_at(uint64_t address) const {
