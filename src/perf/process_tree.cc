@@ -79,16 +79,19 @@ bool in_first_pid_namespace() {
 
 std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
 
+std::vector<pid_t> children_of(pid_t pid) {
+  std::vector<pid_t> children;
+  const std::string tasks = directory_of(pid) + "/task/";
+  for (pid_t thread : threads_of(pid)) add_children(tasks + std::to_string(thread) + "/children", &children);
+  return children;
+}
+
 std::vector<pid_t> process_tree(pid_t root, const std::set<pid_t>& left_out) {
-  std::vector<pid_t> tree, children;
+  std::vector<pid_t> tree;
   if (access(directory_of(root).c_str(), F_OK) != 0) return tree;
   tree.push_back(root);
   for (size_t i = 0; i < tree.size(); ++i) {
-    std::string tasks = directory_of(tree[i]) + "/task/";
-    children.clear();
-    for (pid_t thread : threads_of(tree[i]))
-      add_children(tasks + std::to_string(thread) + "/children", &children);
-    std::ranges::copy_if(children, std::back_inserter(tree),
+    std::ranges::copy_if(children_of(tree[i]), std::back_inserter(tree),
                          [&left_out](pid_t child) { return !left_out.contains(child); });
   }
   return tree;

@@ -16,6 +16,9 @@ namespace pctally {
 /// "/proc/PID"; 0: of the calling process.
 std::string directory_of(pid_t pid);
 
+/// The children that its threads have started; none if it is gone.
+std::vector<pid_t> children_of(pid_t pid);
+
 /// `root` and every living descendant of it, parents first, but for those of `left_out` and what descends
 /// from them. Empty if it is gone. A process that comes or goes meanwhile may be missing: ask again.
 std::vector<pid_t> process_tree(pid_t root, const std::set<pid_t>& left_out = {});

@@ -31,10 +31,9 @@ std::optional<uint64_t> clock_of(pid_t pid) {
   return to_ns(used);
 }
 
-std::optional<CpuTime> time_of_process(pid_t pid, bool children) {
-  ProcStat stat;
+std::optional<CpuTime> time_of_process(pid_t pid, const ProcStat& stat, bool children) {
   auto clock = clock_of(pid);
-  if (!clock || !read_proc_stat(pid, &stat)) return {};
+  if (!clock) return {};
   CpuTime time;
   time.system_ns = std::min(*clock, clock_ticks_to_ns(stat.system));
   time.user_ns = *clock - time.system_ns;
@@ -99,7 +98,11 @@ CpuTime used_between(const MachineReading& first, const MachineReading& last, lo
   return {busy - system_ns, system_ns};
 }
 
-CpuTime cpu_time_of(pid_t pid, bool children) { return time_of_process(pid, children).value_or(CpuTime{}); }
+CpuTime cpu_time_of(pid_t pid, bool children) {
+  ProcStat stat;
+  if (!read_proc_stat(pid, &stat)) return {};
+  return time_of_process(pid, stat, children).value_or(CpuTime{});
+}
 
 void CpuAccount::count_tree(const Target& target) {
   if (!target.is_process_tree() || !may_observe_machine()) return;
@@ -109,10 +112,7 @@ void CpuAccount::count_tree(const Target& target) {
 void CpuAccount::start(const Target& target) {
   target_ = target;
   if (children_) older_.find(target.processes);
-  for (pid_t pid : target.processes) {
-    auto time = time_of_process(pid, children_);
-    processes_.push_back({pid, time.value_or(CpuTime{}), time.value_or(CpuTime{})});
-  }
+  for (pid_t pid : target.processes) meet(pid);
   known_ = true;
   cpus_ = sysconf(_SC_NPROCESSORS_ONLN);
   tree_first_ns_ = tree_ ? tree_->ns() : 0;
@@ -122,25 +122,48 @@ void CpuAccount::start(const Target& target) {
   stolen_first_ns_ = stolen_last_ns_ = stolen_so_far_ns();
 }
 
-void CpuAccount::read_processes() {
-  for (Process& process : processes_)
-    if (auto time = time_of_process(process.pid, children_)) process.last = *time;
+void CpuAccount::meet(pid_t pid) {
+  Process process;
+  process.pid = pid;
+  ProcStat stat;
+  process.gone = !read_proc_stat(pid, &stat);
+  if (!process.gone) process.last = time_of_process(pid, stat, children_).value_or(CpuTime{});
+  process.first = process.last;
+  process.started = stat.started;
+  process.of_another = std::ranges::count(target_.processes, stat.parent) != 0;
+  processes_.push_back(process);
 }
 
-/// They have brought in no more than the processes' clocks have grown by, read before one look and behind the
-/// next.
-void CpuAccount::take_out_older() {
-  const uint64_t before_ns = growth_of_processes().total();
-  if (const uint64_t ended_ns = older_.poll(); ended_ns != 0) {
-    read_processes();
-    older_ns_ += std::min(ended_ns, growth(polled_ns_, growth_of_processes().total()));
+/// Whether one that is another's child has gone since the last reading. Its number may be given again.
+bool CpuAccount::read_processes() {
+  bool child_gone = false;
+  for (Process& process : processes_) {
+    ProcStat stat;
+    if (process.gone) continue;
+    process.gone = !read_proc_stat(process.pid, &stat) || stat.started != process.started;
+    child_gone = child_gone || (process.gone && process.of_another);
+    if (process.gone) continue;
+    if (const auto time = time_of_process(process.pid, stat, children_)) process.last = *time;
   }
-  polled_ns_ = before_ns;
+  return child_gone;
+}
+
+/// What a child had used before the account comes into its parent's clock between the reading before the last
+/// look at children and a reading behind this one: what all clocks have grown by from one to the other is
+/// not counted.
+void CpuAccount::poll_processes() {
+  bool child_gone = read_processes();
+  const uint64_t before_ns = growth_of_processes().total();
+  child_gone = older_.have_ended() || child_gone;
+  if (child_gone) {
+    (void)read_processes();
+    doubtful_ns_ += growth(polled_ns_, growth_of_processes().total());
+  }
+  polled_ns_ = child_gone ? growth_of_processes().total() : before_ns;
 }
 
 void CpuAccount::poll() {
-  read_processes();
-  take_out_older();
+  poll_processes();
   if (tree_) tree_last_ns_ = tree_->ns();
   if (target_.is_process_tree()) return;
   if (target_.kind == Target::Kind::kCgroup) {
@@ -162,9 +185,8 @@ uint64_t CpuAccount::stolen_ns() const noexcept { return growth(stolen_first_ns_
 
 /// For a command, the larger of wait4's time and perf's count. perf misses processes that gain privileges
 /// at their exec; wait4 misses children that nobody waited for. A difference within the stolen time is
-/// ignored. For running processes, perf's count, or their clocks if these have more for sure, without what
-/// older children may have brought into them: perf misses the end of each process, which is a third of the
-/// time where processes do little else.
+/// ignored. For running processes, perf's count, or their clocks if these have more: perf misses the end of
+/// each process, which is a third of the time where processes do little else.
 CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_ns) const {
   CpuTime time = command != nullptr ? *command : by_clocks();
   if (!tree_ && !engine_ns) return time;
@@ -183,7 +205,7 @@ CpuTime CpuAccount::by_clocks() const {
   if (machine_first_ && machine_last_) return used_between(*machine_first_, *machine_last_, cpus_);
   if (first_ && last_)
     return {growth(first_->user_ns, last_->user_ns), growth(first_->system_ns, last_->system_ns)};
-  return without(growth_of_processes(), older_ns_);
+  return without(growth_of_processes(), doubtful_ns_);
 }
 
 CpuTime CpuAccount::growth_of_processes() const {

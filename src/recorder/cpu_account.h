@@ -36,9 +36,9 @@ CpuTime used_between(const MachineReading& first, const MachineReading& last, lo
 
 /// Where it comes from:
 ///   processes  the kernel's count of them and of all they start, where that may be asked for; else (and
-///              where these have more for sure) their CPU clocks, to the nanosecond, and the time of
-///              children they have waited for, to 10 ms, less what older ones may have brought in; of one
-///              that ends, what it had used at the last reading
+///              where these have more) their CPU clocks, to the nanosecond, and the time of children they
+///              have waited for, to 10 ms, but for the time between two readings in which an older child
+///              ended; of one that ends, what it had used at the last reading
 ///   cgroup     cpu.stat of the group; of one that is removed, what it had used at the last reading
 ///   machine    time of all CPUs minus idle and stolen, to 10 ms per CPU; split into user and
 ///              system as in /proc/stat
@@ -80,20 +80,24 @@ class CpuAccount {
 
  private:
   struct Process {
-    pid_t pid;
+    pid_t pid = 0;
+    bool of_another = false;  ///< of these, which is its parent
+    bool gone = false;
+    uint64_t started = 0;  ///< ProcStat::started
     CpuTime first;
     CpuTime last;
   };
-  void read_processes();
-  void take_out_older();
+  void meet(pid_t pid);
+  bool read_processes();
+  void poll_processes();
   [[nodiscard]] CpuTime growth_of_processes() const;
   [[nodiscard]] CpuTime by_clocks() const;
 
   Target target_;
   bool children_ = true;
   OlderChildren older_;
-  uint64_t older_ns_ = 0;   ///< what those that ended may have brought into the processes' clocks
-  uint64_t polled_ns_ = 0;  ///< of the processes' clocks, before the last look at older children
+  uint64_t doubtful_ns_ = 0;  ///< what the processes' clocks have grown by while older children ended
+  uint64_t polled_ns_ = 0;    ///< what they had grown by at the last poll
   std::optional<TaskClock> tree_;
   uint64_t tree_first_ns_ = 0;
   uint64_t tree_last_ns_ = 0;

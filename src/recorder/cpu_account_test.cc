@@ -10,6 +10,8 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/kernel/cpu_time_for_test.h"
 #include "base/time_ns.h"
@@ -180,7 +182,7 @@ TEST(CpuAccount, OfRunningProcessesTheClocksAreTakenIfTheyHaveMore) {
   }
 }
 
-/// A child that does what it is told to, byte by byte, and ends with the last.
+/// A child that does a part at each go(), and ends after the last.
 class OlderChild {
  public:
   explicit OlderChild(const std::vector<std::function<void()>>& parts) {
@@ -188,6 +190,7 @@ class OlderChild {
     EXPECT_EQ(pipe(done_), 0);
     pid_ = fork();
     if (pid_ != 0) return;
+    close(orders_[1]);
     for (const auto& part : parts) {
       char byte = 0;
       if (read(orders_[0], &byte, 1) != 1) _exit(1);
@@ -198,13 +201,15 @@ class OlderChild {
   }
   ~OlderChild() {
     for (int fd : {orders_[0], orders_[1], done_[0], done_[1]}) close(fd);
+    if (pid_ != 0) wait();
   }
+  [[nodiscard]] pid_t pid() const { return pid_; }
   void go() {
     char byte = 0;
     EXPECT_EQ(write(orders_[1], "x", 1), 1);
     EXPECT_EQ(read(done_[0], &byte, 1), 1);
   }
-  void wait() { EXPECT_EQ(waitpid(pid_, nullptr, 0), pid_); }
+  void wait() { EXPECT_EQ(waitpid(std::exchange(pid_, 0), nullptr, 0) > 0, true); }
 
  private:
   int orders_[2], done_[2];
@@ -223,30 +228,55 @@ TEST(CpuAccount, WhatOlderChildrenUsedBeforeIsNotOfTheirParents) {
   EXPECT_LT(account.used(nullptr).total(), 100'000'000u);
 }
 
+/// What its parent used in the time between two other polls is still of the parent.
+TEST(CpuAccount, TheTimeInWhichAnOlderChildEndsIsNotCounted) {
+  OlderChild child({[] { burn(200'000'000); }, [] {}});
+  child.go();
+  CpuAccount account;
+  account.start(Target::running({getpid()}));
+  burn(100'000'000);
+  account.poll();
+  child.go();
+  child.wait();
+  account.poll();
+  burn(100'000'000);
+  account.poll();
+  EXPECT_GE(account.used(nullptr, kCounted).total(), 200'000'000u);
+  EXPECT_LT(account.used(nullptr, kCounted).total(), 400'000'000u);
+}
+
 /// They are not observed, and what they have started since is not either.
 TEST(CpuAccount, WhatOlderChildrenStartIsNotOfTheirParents) {
-  int burnt[2], end[2];
-  ASSERT_EQ(pipe(burnt), 0);
-  ASSERT_EQ(pipe(end), 0);
-  char byte = 0;
-  OlderChild child({[&] {
+  OlderChild child({[] {
                       if (fork() != 0) return;
                       burn(200'000'000);
-                      if (write(burnt[1], "b", 1) != 1 || read(end[0], &byte, 1) != 1) _exit(1);
                       _exit(0);
                     },
-                    [] { ::wait(nullptr); }});
+                    [] { ::wait(nullptr); }, [] {}});
   CpuAccount account;
   account.start(Target::running({getpid()}));
   child.go();
-  ASSERT_EQ(read(burnt[0], &byte, 1), 1);
+  child.go();
   account.poll();
-  ASSERT_EQ(write(end[1], "e", 1), 1);
   child.go();
   child.wait();
   account.poll();
   EXPECT_EQ(account.used(nullptr, kCounted).total(), kCounted);
-  for (int fd : {burnt[0], burnt[1], end[0], end[1]}) close(fd);
+}
+
+/// What it used before is not counted, and what it used since is counted once.
+TEST(CpuAccount, OneOfTheProcessesMayBeAnothersChildAndEnd) {
+  OlderChild child({[] { burn(200'000'000); }, [] { burn(100'000'000); }, [] {}});
+  child.go();
+  CpuAccount account;
+  account.start(Target::running({getpid(), child.pid()}));
+  child.go();
+  account.poll();
+  child.go();
+  child.wait();
+  account.poll();
+  EXPECT_GE(account.used(nullptr, kCounted).total(), 100'000'000u);
+  EXPECT_LT(account.used(nullptr, kCounted).total(), 190'000'000u);
 }
 
 TEST(CpuAccount, OfTheMachineIsKnown) {

@@ -1,23 +1,23 @@
 #include "recorder/older_children.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <string>
 
 #include "base/kernel/proc_file.h"
-#include "base/time_ns.h"
 #include "perf/process_tree.h"
-#include "recorder/cpu_account.h"
 
 namespace pctally {
 namespace {
 
-/// A reading of one takes some 40 µs, ten times a second.
+/// They are looked for ten times a second, which takes some 10 µs each.
 constexpr size_t kMostChildren = 64;
+
+bool is_there(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
 
 bool shows_children(pid_t pid) {
   return access(fmt::format("{}/task/{}/children", directory_of(pid), pid).c_str(), R_OK) == 0;
@@ -25,57 +25,28 @@ bool shows_children(pid_t pid) {
 
 }  // namespace
 
+/// One that /proc hides, of another user, may not be followed.
 void OlderChildren::find(const std::vector<pid_t>& processes) {
-  processes_ = {processes.begin(), processes.end()};
-  children_.clear();
+  started_.clear();
   known_ = std::ranges::all_of(processes, shows_children);
   for (const pid_t process : processes)
-    for (const pid_t pid : process_tree(process))
-      if (pid != process) meet(pid);
-  forget_too_many();
+    for (const pid_t child : children_of(process)) {
+      ProcStat stat;
+      if (std::ranges::count(processes, child) != 0 || started_.size() > kMostChildren) continue;
+      if (read_proc_stat(child, &stat))
+        started_[child] = stat.started;
+      else if (is_there(child))
+        known_ = false;
+    }
+  known_ = known_ && started_.size() <= kMostChildren;
+  if (!known_) started_.clear();
 }
 
-uint64_t OlderChildren::poll() {
-  meet_descendants();
-  const auto cpus = static_cast<uint64_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1l));
-  uint64_t gone_ns = 0;
-  for (auto next = children_.begin(); next != children_.end();) {
-    const auto at = next++;
-    const Child last = at->second;
-    if (read(at->first, &at->second)) continue;
-    gone_ns += last.used_ns + (monotonic_ns() - last.read_ns) * cpus;
-    children_.erase(at);
-  }
-  return gone_ns;
-}
-
-/// What they wait for comes into their clocks, and with these into the processes'.
-void OlderChildren::meet_descendants() {
-  std::vector<pid_t> descendants;
-  for (const auto& [pid, child] : children_)
-    if (!processes_.contains(pid))
-      std::ranges::copy(process_tree(pid, processes_), std::back_inserter(descendants));
-  for (const pid_t pid : descendants) meet(pid);
-  forget_too_many();
-}
-
-void OlderChildren::meet(pid_t pid) {
-  Child child;
-  if (!children_.contains(pid) && read(pid, &child)) children_[pid] = child;
-}
-
-void OlderChildren::forget_too_many() {
-  known_ = known_ && children_.size() <= kMostChildren;
-  if (!known_) children_.clear();
-}
-
-/// False if it is gone: another process may have its number.
-bool OlderChildren::read(pid_t pid, Child* child) {
+bool OlderChildren::have_ended() {
   ProcStat stat;
-  const uint64_t used_ns = cpu_time_of(pid).total();
-  if (!read_proc_stat(pid, &stat) || (child->read_ns != 0 && stat.started != child->started)) return false;
-  *child = {stat.started, std::max(child->used_ns, used_ns), monotonic_ns()};
-  return true;
+  return std::erase_if(started_, [&stat](const auto& child) {
+           return !read_proc_stat(child.first, &stat) || stat.started != child.second;
+         }) != 0;
 }
 
 }  // namespace pctally
