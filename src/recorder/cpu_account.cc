@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/kernel/proc_file.h"
 #include "base/time_ns.h"
@@ -134,32 +135,29 @@ void CpuAccount::meet(pid_t pid) {
   processes_.push_back(process);
 }
 
-/// Whether one that is another's child has gone since the last reading. Its number may be given again.
-bool CpuAccount::read_processes() {
-  bool child_gone = false;
+/// The number of one that has gone may be given again.
+void CpuAccount::read_processes() {
   for (Process& process : processes_) {
     ProcStat stat;
     if (process.gone) continue;
     process.gone = !read_proc_stat(process.pid, &stat) || stat.started != process.started;
-    child_gone = child_gone || (process.gone && process.of_another);
+    child_ended_ = child_ended_ || (process.gone && process.of_another);
     if (process.gone) continue;
     if (const auto time = time_of_process(process.pid, stat, children_)) process.last = *time;
   }
-  return child_gone;
 }
 
 /// What a child had used before the account comes into its parent's clock between the reading before the last
 /// look at children and a reading behind this one: what all clocks have grown by from one to the other is
 /// not counted.
 void CpuAccount::poll_processes() {
-  bool child_gone = read_processes();
-  const uint64_t before_ns = growth_of_processes().total();
-  child_gone = older_.have_ended() || child_gone;
-  if (child_gone) {
-    (void)read_processes();
-    doubtful_ns_ += growth(polled_ns_, growth_of_processes().total());
-  }
-  polled_ns_ = child_gone ? growth_of_processes().total() : before_ns;
+  read_processes();
+  const uint64_t before_ns = std::exchange(polled_ns_, growth_of_processes().total());
+  if (!older_.have_ended() && !child_ended_) return;
+  child_ended_ = false;
+  read_processes();
+  polled_ns_ = growth_of_processes().total();
+  doubtful_ns_ += growth(before_ns, polled_ns_);
 }
 
 void CpuAccount::poll() {

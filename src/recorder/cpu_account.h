@@ -88,7 +88,7 @@ class CpuAccount {
     CpuTime last;
   };
   void meet(pid_t pid);
-  bool read_processes();
+  void read_processes();
   void poll_processes();
   [[nodiscard]] CpuTime growth_of_processes() const;
   [[nodiscard]] CpuTime by_clocks() const;
@@ -96,6 +96,7 @@ class CpuAccount {
   Target target_;
   bool children_ = true;
   OlderChildren older_;
+  bool child_ended_ = false;  ///< of the processes, one that is another's; since the last look
   uint64_t doubtful_ns_ = 0;  ///< what the processes' clocks have grown by while older children ended
   uint64_t polled_ns_ = 0;    ///< what they had grown by at the last poll
   std::optional<TaskClock> tree_;
