@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
 
 #include "perf/blind_cpus.h"
 #include "perf/process_tree.h"
@@ -14,6 +16,15 @@ namespace pctally {
 namespace {
 
 constexpr unsigned kTicksPerRoomCheck = 256;  ///< each may take three units
+
+/// Running processes, and all that descend from them.
+std::set<pid_t> processes_of(const Target& target) {
+  std::set<pid_t> processes;
+  if (target.kind == Target::Kind::kProcesses)
+    for (const pid_t pid : target.processes)
+      std::ranges::copy(process_tree(pid), std::inserter(processes, processes.end()));
+  return processes;
+}
 
 }  // namespace
 
@@ -42,6 +53,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
     choose_stack_room(&settings);
     settings.whole_machine = false;  // so that no stack of another program is copied
   }
+  const std::set<pid_t> older = processes_of(target);
   if (auto opened = rings_.open(target, settings); !opened) return opened;
   file->header().kernel_observed = rings_.settings().kernel;
   losses_.resize(rings_.size());
@@ -68,10 +80,18 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   adopt_running(target);
   const uint64_t wait_ns = all_cpus_ ? phases_.draw_first_ticks(rings_.rings_of_ticks()) : 0;
   if (!at_exec) rings_.enable();
+  if (per_thread_ && settings_.children) adopt_younger(target, older);
   sleep_ns(wait_ns);
   begin_window();
   phases_.begin(rings_.rings_of_ticks(), monotonic_ns());
   return {};
+}
+
+/// Those that have started since the events were opened: they have these, but no record of their start, for
+/// the events were off.
+void RingEngine::adopt_younger(const Target& target, const std::set<pid_t>& older) {
+  for (const pid_t pid : processes_of(target))
+    if (!older.contains(pid)) tasks_.adopt(pid);
 }
 
 /// One that ends before the first drain is known, too.

@@ -1,5 +1,6 @@
 // Engine "ring": per-CPU perf rings, drained by the recorder. Nothing runs inside the program.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ class RingEngine : public Engine {
   [[nodiscard]] std::string blind_spots() const override;
 
  private:
+  void adopt_younger(const Target& target, const std::set<pid_t>& older);
   void adopt_running(const Target& target);
   void replay(uint64_t until);
   void apply(const RingSet::Record& event);
