@@ -75,11 +75,8 @@ int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region
 int start_regions(std::span<const Region> regions, MonFormat format, const MonHistogram& histogram) noexcept
     REQUIRES(g_monitors_mutex) {
   if (int error = profil_regions(regions); error != 0) return error;
-  MonitorPlan plan{
-      .regions = regions, .format = format, .histogram = histogram, .until_exit = kMonitor.until_exit};
-  if (g_monitor.keep(plan)) return 0;
-  g_monitor.pause();
-  return ENOMEM;
+  return g_monitor.keep(
+      {.regions = regions, .format = format, .histogram = histogram, .until_exit = kMonitor.until_exit});
 }
 
 /// Profil's own condition: all memory from the lowest counter to the highest.

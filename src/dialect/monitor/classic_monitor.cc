@@ -52,13 +52,10 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
     return error;
   CellBuffer buffer{counters, histogram.counters.size_bytes()};
   Region region = monitor_region(system.policy, buffer, arguments.low, arguments.high, scale);
-  if (system.monitor.keep({.regions = {&region, 1},
-                           .format = arguments.format,
-                           .histogram = histogram,
-                           .until_exit = system.until_exit}))
-    return 0;
-  system.monitor.pause();
-  return ENOMEM;
+  return system.monitor.keep({.regions = {&region, 1},
+                              .format = arguments.format,
+                              .histogram = histogram,
+                              .until_exit = system.until_exit});
 }
 
 }  // namespace

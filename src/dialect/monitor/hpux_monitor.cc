@@ -73,9 +73,7 @@ int start_regions(const Division& division, unsigned char* buffer) noexcept REQU
   }
   std::span<const Region> all{regions.data(), regions.size()};
   if (int error = hpux_profile_regions(all); error != 0) return error;
-  if (g_monitor.keep({.regions = all, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
-  g_monitor.pause();
-  return ENOMEM;
+  return g_monitor.keep({.regions = all, .format = MonFormat::kGmonOut, .histogram = {}});
 }
 
 /// 0 or an errno.

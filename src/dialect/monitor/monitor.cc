@@ -66,16 +66,19 @@ bool name_behind(MonPath* path, const TextObject& object, MappedArray<TextObject
 
 }  // namespace
 
-bool Monitor::keep(const MonitorPlan& plan) noexcept {
+int Monitor::keep(const MonitorPlan& plan) noexcept {
   enlist(this);
   g_owner = getpid();
-  if (!regions_->assign(plan.regions)) return false;
+  if (!regions_->assign(plan.regions)) {
+    pause();
+    return ENOMEM;
+  }
   format_ = plan.format;
   histogram_ = plan.histogram;
   until_exit_ = plan.until_exit;
   resumable_ = plan.resumable;
   finished_ = false;
-  return true;
+  return 0;
 }
 
 void* Monitor::allocate(size_t bytes) noexcept {

@@ -43,9 +43,9 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  /// Replaces what was on before; its counters are never written. REQUIRES: profil is on. False when
-  /// memory is refused.
-  [[nodiscard]] bool keep(const MonitorPlan& plan) noexcept REQUIRES(g_monitors_mutex);
+  /// Replaces what was on before; its counters are never written. REQUIRES: profil is on. Returns 0,
+  /// or ENOMEM, and profil is off.
+  [[nodiscard]] int keep(const MonitorPlan& plan) noexcept REQUIRES(g_monitors_mutex);
 
   /// New zeroed counters that the monitor owns; frees the old ones. Null when memory is refused.
   void* allocate(size_t bytes) noexcept REQUIRES(g_monitors_mutex);

@@ -79,9 +79,7 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
                       .calls = nullptr,
                       .call_counts = 0,
                       .counters = {histogram, static_cast<size_t>(counters)}};
-  if (system.monitor.keep(plan)) return 0;
-  system.monitor.pause();
-  return ENOMEM;
+  return system.monitor.keep(plan);
 }
 
 void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high, const char* call) noexcept {

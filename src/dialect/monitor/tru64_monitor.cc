@@ -100,9 +100,7 @@ int start_extended(const pctally_tru64_monitor_args* from, long count, int* wron
   g_monitor.drop();
   for (size_t i = 0; i < number; ++i) memset(entries[i].buffer, 0, bytes_of(entries[i]));
   if (int error = profil_regions({kept, number}); error != 0) return error;
-  if (g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
-  g_monitor.pause();
-  return ENOMEM;
+  return g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}});
 }
 
 /// The second argument is 0 for an array of ranges; or the first is -1, as the offset of profil's extended
