@@ -17,7 +17,7 @@ namespace {
 /// They are looked for ten times a second, which takes some 10 µs each.
 constexpr size_t kMostChildren = 64;
 
-bool is_there(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
+bool has_process(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
 
 bool shows_children(pid_t pid) {
   return access(fmt::format("{}/task/{}/children", directory_of(pid), pid).c_str(), R_OK) == 0;
@@ -35,7 +35,7 @@ void OlderChildren::find(const std::vector<pid_t>& processes) {
       if (std::ranges::count(processes, child) != 0 || started_.size() > kMostChildren) continue;
       if (read_proc_stat(child, &stat))
         started_[child] = stat.started;
-      else if (is_there(child))
+      else if (has_process(child))
         known_ = false;
     }
   known_ = known_ && started_.size() <= kMostChildren;
@@ -43,10 +43,7 @@ void OlderChildren::find(const std::vector<pid_t>& processes) {
 }
 
 bool OlderChildren::have_ended() {
-  ProcStat stat;
-  return std::erase_if(started_, [&stat](const auto& child) {
-           return !read_proc_stat(child.first, &stat) || stat.started != child.second;
-         }) != 0;
+  return std::erase_if(started_, [](const auto& child) { return !is_there(child.first, child.second); }) != 0;
 }
 
 }  // namespace pctally

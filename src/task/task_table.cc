@@ -100,10 +100,7 @@ void TaskTable::leave_out_descendants(pid_t pid) {
 
 /// Another process may have the number of one that has ended.
 std::set<pid_t> TaskTable::left_out_now() {
-  ProcStat stat;
-  std::erase_if(left_out_, [&stat](const auto& process) {
-    return !read_proc_stat(process.first, &stat) || stat.started != process.second;
-  });
+  std::erase_if(left_out_, [](const auto& process) { return !is_there(process.first, process.second); });
   std::set<pid_t> pids;
   for (const auto& [pid, started] : left_out_) pids.insert(pid);
   return pids;

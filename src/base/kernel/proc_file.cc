@@ -155,6 +155,11 @@ bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread) noexcept {
   return true;
 }
 
+bool is_there(pid_t pid, uint64_t started) noexcept {
+  ProcStat stat;
+  return read_proc_stat(pid, &stat) && stat.started == started;
+}
+
 uint64_t start_ns(const ProcStat& stat, clockid_t clock) noexcept {
   timespec now{}, up{};
   clock_gettime(clock, &now);

@@ -53,6 +53,10 @@ struct ProcStat {
 /// False if it is gone. pid and thread as above. Async-signal-safe.
 bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread = 0) noexcept;
 
+/// False if the process that has this number and `started` (ProcStat::started) is gone: another may have its
+/// number. Async-signal-safe.
+bool is_there(pid_t pid, uint64_t started) noexcept;
+
 /// When a process started, by that clock; up to a clock tick (10 ms) early. Async-signal-safe.
 uint64_t start_ns(const ProcStat& stat, clockid_t clock) noexcept;
 
