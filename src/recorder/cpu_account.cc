@@ -74,12 +74,12 @@ std::optional<MachineReading> read_machine() {
 
 uint64_t growth(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
-/// Of both kinds in proportion.
-CpuTime without(const CpuTime& time, uint64_t ns) {
-  const uint64_t left = growth(ns, time.total());
-  const double share = time.total() == 0 ? 0 : static_cast<double>(left) / static_cast<double>(time.total());
-  const auto system_ns = static_cast<uint64_t>(static_cast<double>(time.system_ns) * share);
-  return {left - std::min(system_ns, left), std::min(system_ns, left)};
+/// Divided as these two are.
+CpuTime divided(uint64_t total_ns, uint64_t user, uint64_t system) {
+  const double share =
+      user + system == 0 ? 0 : static_cast<double>(system) / static_cast<double>(user + system);
+  const auto system_ns = std::min(total_ns, static_cast<uint64_t>(static_cast<double>(total_ns) * share));
+  return {total_ns - system_ns, system_ns};
 }
 
 }  // namespace
@@ -92,11 +92,7 @@ CpuTime used_between(const MachineReading& first, const MachineReading& last, lo
   const uint64_t in_user = growth(from.user + from.nice, to.user + to.nice);
   const uint64_t in_system = growth(from.system + from.irq + from.softirq, to.system + to.irq + to.softirq);
   const uint64_t busy = growth(away, all);
-  const double share = in_user + in_system == 0
-                           ? 0
-                           : static_cast<double>(in_system) / static_cast<double>(in_user + in_system);
-  const auto system_ns = static_cast<uint64_t>(static_cast<double>(busy) * share);
-  return {busy - system_ns, system_ns};
+  return divided(busy, in_user, in_system);
 }
 
 CpuTime cpu_time_of(pid_t pid, bool children) {
@@ -203,7 +199,8 @@ CpuTime CpuAccount::by_clocks() const {
   if (machine_first_ && machine_last_) return used_between(*machine_first_, *machine_last_, cpus_);
   if (first_ && last_)
     return {growth(first_->user_ns, last_->user_ns), growth(first_->system_ns, last_->system_ns)};
-  return without(growth_of_processes(), doubtful_ns_);
+  const CpuTime time = growth_of_processes();
+  return divided(growth(doubtful_ns_, time.total()), time.user_ns, time.system_ns);
 }
 
 CpuTime CpuAccount::growth_of_processes() const {

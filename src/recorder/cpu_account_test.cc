@@ -209,7 +209,7 @@ class OlderChild {
     EXPECT_EQ(write(orders_[1], "x", 1), 1);
     EXPECT_EQ(read(done_[0], &byte, 1), 1);
   }
-  void wait() { EXPECT_EQ(waitpid(std::exchange(pid_, 0), nullptr, 0) > 0, true); }
+  void wait() { EXPECT_GT(waitpid(std::exchange(pid_, 0), nullptr, 0), 0); }
 
  private:
   int orders_[2], done_[2];
