@@ -313,27 +313,27 @@ class Trees(unittest.TestCase):
             chance = data["chance_s"] / 1.96 * 4
             self.assertGreater(data["chance_s"], 0)
             self.assertLess(abs(data["unsampled_s"]), 0.01 * data["cpu_s"] + chance + 0.02 + stolen, (engine, script))
-        return data
+        return data, stolen  # where the host stole as much as a daemon used, the command's own time is taken for all
 
     def test_disowned_child(self):
         spinner = p.program("spinner")
-        data = self.recorded(f"{spinner} 1 0.5 & sleep 1.5; exit 0")
-        self.assertGreater(data["cpu_s"], 0.1)  # what it gets beside others in that time; the shell uses next to nothing
+        data, stolen = self.recorded(f"{spinner} 1 0.5 & sleep 1.5; exit 0")
+        self.assertGreater(data["cpu_s"] + stolen, 0.1)  # what it gets beside others in that time; the shell uses next to nothing
 
     def test_double_fork(self):
         spinner = p.program("spinner")
-        data = self.recorded(f"(({spinner} 1 0.5 &) &); {spinner} 1 0.5; sleep 1")
-        self.assertGreater(data["cpu_s"], 0.6)
+        data, stolen = self.recorded(f"(({spinner} 1 0.5 &) &); {spinner} 1 0.5; sleep 1")
+        self.assertGreater(data["cpu_s"] + stolen, 0.6)
 
     def test_daemon_that_outlives_the_command(self):
         spinner = p.program("spinner")
         pidfile = os.path.join(p.scratch(), "daemon.pid")
-        data = self.recorded(f"setsid sh -c 'echo $$ >> {pidfile}.all; exec {spinner} 1 30' >/dev/null 2>&1 & "
+        data, stolen = self.recorded(f"setsid sh -c 'echo $$ >> {pidfile}.all; exec {spinner} 1 30' >/dev/null 2>&1 & "
                              f"{spinner} 1 0.6; exit 0")  # as much again, or what it gets beside others
         with open(pidfile + ".all") as file:
             for line in file:
                 os.kill(int(line), signal.SIGKILL)
-        self.assertGreater(data["cpu_s"], 0.65)
+        self.assertGreater(data["cpu_s"] + stolen, 0.65)
         self.assertEqual(2, len([row for row in data["processes"] if row["comm"] == "spinner"]))
 
 
