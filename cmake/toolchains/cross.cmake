@@ -1,5 +1,6 @@
 # Included by the file of each machine, which sets `triplet`, `processor` and `emulator`: Debian's cross compiler, and
-# qemu-user to run what it makes against the C library that comes with it.
+# qemu-user to run what it makes against the C library that comes with it. PCTALLY_SYSROOT=directory, in the environment:
+# that machine's own packages are unpacked there, and the whole program is built against them (docs/machines.md).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${processor})
 set(CMAKE_C_COMPILER ${triplet}-gcc)
@@ -7,6 +8,12 @@ set(CMAKE_CXX_COMPILER ${triplet}-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE ${triplet})
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${emulator} -L /usr/${triplet})
 set(CMAKE_FIND_ROOT_PATH /usr/${triplet})
+if(DEFINED ENV{PCTALLY_SYSROOT})
+  set(CMAKE_SYSROOT $ENV{PCTALLY_SYSROOT})
+  set(CMAKE_FIND_ROOT_PATH ${CMAKE_SYSROOT})
+  set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
+  set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/${triplet}/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
+endif()
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -162,7 +162,7 @@ Result<void> BpfCounter::open_object(const Settings& settings, const std::string
   options.sz = sizeof options;
   options.object_name = "pctally";
   if (!types.empty()) options.btf_custom_path = types.c_str();
-#if defined(__x86_64__)
+#if PCTALLY_FOLLOWS_PATHS
   if (settings.paths)
     object_.reset(bpf_object__open_mem(kPathProgramImage, kPathProgramImageBytes, &options));
 #endif

@@ -6,53 +6,13 @@
  * a full ring) leaves out part of the path, never the tick.
  */
 #include "bpf/path_maps.bpf.h"
+#include "bpf/path_stack.bpf.h"
 
-/* CfaKind and FrameKind of tick/unwind/unwind_rule.h. */
-enum {
-  CFA_NONE,
-  CFA_STACK,
-  CFA_FRAME,
-  CFA_PLT,
-  CFA_SIGNAL,
-  CFA_END,
-  CFA_UNSUPPORTED,
-  CFA_FRAME_SLOT,
-  CFA_STACK_SLOT,
-  CFA_BASE,
-  CFA_SCRATCH,
-  CFA_LINK,
-  CFA_CALLED
-};
-enum { FRAME_SAME, FRAME_SAVED, FRAME_UNDEFINED, FRAME_OFFSET };
-
-/* KERNEL_THREAD, EXITING: of task_struct's flags. */
-enum { EXITING = 4, KERNEL_THREAD = 0x00200000, CODE_SEGMENT_32 = 0x23, PAGE_BYTES = 4096 };
-
-/* Why the walk ends. */
-enum { GOING_ON, AT_END, NOT_KNOWN, NOT_READ };
-
-struct walk {
-  __u64 pc, stack, frame, base, scratch, link;
-  __u64 start, end, position; /* of the range found last */
-  __u32 table;
-  __u32 exact; /* pc is no return address */
-  __u32 process;
-  __u32 version; /* of the process's ranges */
-  __u32 unused;
-  __u32 used; /* words of the draft */
-  __u32 state;
-  __u32 innermost; /* scratch and link are the frame's */
-  __u64 kinds;     /* of the rule: the kinds, the words of the CFA, the words to add or upper half; */
-  __u64 saved;     /* the words of the frame pointer, and of rbx */
-};
-
-/* Functions that are not inlined are checked by the verifier once, not once for each way that leads there. */
-#define CHECKED_ONCE __attribute__((noinline))
-
-static __always_inline struct pctally_path* own_draft(void) {
-  __u32 cpu = bpf_get_smp_processor_id();
-  return bpf_map_lookup_elem(&drafts, &cpu);
-}
+#if defined(__TARGET_ARCH_arm64)
+#include "bpf/path_arm64.bpf.h"
+#else
+#include "bpf/path_x86.bpf.h"
+#endif
 
 /* 1 if v <= key, else 0, without a branch. REQUIRES: both below 2^63 */
 static __always_inline __u32 not_above(__u64 v, __u64 key) {
@@ -122,141 +82,6 @@ CHECKED_ONCE __u32 find_rule(__u64 position, __u32 table) {
   return rule + (word_at(memory, rows + (low - 1) * 4) & 0xffff) * sizeof(struct pctally_rule);
 }
 
-/* Copies `count` words (1 to 8) of user memory into the draft, behind `used` words. Returns what is used
- * then; 0: they cannot be read. */
-CHECKED_ONCE __u32 put_chunk(__u64 address, __u32 count, __u32 used) {
-  struct pctally_path* draft = own_draft();
-  if (draft == 0 || (address & 7) || used > PCTALLY_PATH_WORDS - PCTALLY_CHUNK_WORDS - 1) return 0;
-  count = ((count - 1) & 7) + 1;
-  draft->data[used] = address | (count - 1);
-  if (bpf_probe_read_user(&draft->data[used + 1], count * 8, (void*)address) != 0) return 0;
-  return used + 1 + count;
-}
-
-CHECKED_ONCE __u64 draft_word(__u32 at) {
-  struct pctally_path* draft = own_draft();
-  return draft != 0 && at < PCTALLY_PATH_WORDS ? draft->data[at] : 0;
-}
-
-static __always_inline int copy_chunk(struct walk* walk, __u64 address, __u32 count) {
-  __u32 used = put_chunk(address, count, walk->used);
-  walk->state = used != 0 ? GOING_ON : NOT_READ;
-  if (used == 0) return 0;
-  walk->used = used;
-  return 1;
-}
-
-/* A word of those copied last, counted from their end. */
-static __always_inline __u64 last_word(struct walk* walk, __u32 from_end) {
-  return draft_word(walk->used - from_end);
-}
-
-static __always_inline int copy_word(struct walk* walk, __u64 address, __u64* value) {
-  if (!copy_chunk(walk, address, 1)) return 0;
-  *value = last_word(walk, 1);
-  return 1;
-}
-
-/* Whether the code at a return address is add $8,%rsp; ret. It is handed over, for the recorder may not read
- * it. */
-static __always_inline int is_trampoline(struct walk* walk) {
-  __u64 pc = walk->pc, code, high;
-  __u32 shift = (pc & 7) * 8;
-  if (!copy_chunk(walk, pc & ~7ull, 2)) return 0;
-  code = last_word(walk, 2);
-  high = last_word(walk, 1);
-  if (shift != 0) code = code >> shift | high << (64 - shift);
-  return (code & 0xffffffffff) == 0xc308c48348;
-}
-
-/* Code without rules: the trampoline of python -X perf, or frame pointers. */
-CHECKED_ONCE int step_without_rule(struct walk* walk) {
-  if (walk == 0) return 0;
-  __u64 frame = walk->frame, stack = walk->stack + 16;
-  if (!walk->exact && is_trampoline(walk)) {
-    if (copy_word(walk, stack - 8, &walk->pc)) walk->stack = stack;
-    return 0;
-  }
-  walk->state = AT_END;
-  if (frame < walk->stack || frame - walk->stack >= 1 << 20) return 0;
-  if (!copy_chunk(walk, frame, 2)) return 0;
-  walk->frame = last_word(walk, 2);
-  walk->pc = last_word(walk, 1);
-  walk->stack = frame + 16;
-  walk->exact = 0;
-  return 0;
-}
-
-static __always_inline void leave_signal_frame(struct walk* walk) {
-  if (!copy_chunk(walk, walk->stack + 40 + 8 * 10, 7)) return; /* rbp, rbx, rdx, rax, rcx, rsp, rip */
-  walk->frame = last_word(walk, 7);
-  walk->base = last_word(walk, 6);
-  walk->stack = last_word(walk, 2);
-  walk->pc = last_word(walk, 1);
-  walk->exact = 1;
-}
-
-static __always_inline __u64 words_from(__u64 base, __u64 packed, int shift) {
-  return base + 8 * (__s64)(short)(packed >> shift);
-}
-
-/* UnwindRule::far_words() of tick/unwind/unwind_rule.h. */
-static __always_inline __u64 far_from(__u64 base, __u64 kinds) {
-  return base + 8 * (__s64)(int)(kinds >> 32);
-}
-
-/* Where the caller's value of a register is. */
-struct slot {
-  __u64 address;
-  __u32 kind;
-};
-
-static __always_inline struct slot slot_of(struct walk* walk, __u64 cfa, __u32 kind, int shift) {
-  struct slot slot = {words_from(kind == FRAME_OFFSET ? walk->frame : cfa, walk->saved, shift), kind};
-  if (kind == FRAME_SAVED || kind == FRAME_OFFSET) {
-    if (slot.address < walk->stack) slot.kind = FRAME_SAME; /* popped */
-  } else if (kind != FRAME_SAME) {
-    slot.kind = FRAME_UNDEFINED;
-  }
-  return slot;
-}
-
-/* Words below the CFA down to the slot, if that are so few that they are copied at once. */
-static __always_inline __u32 words_down_to(struct slot slot, __u64 cfa) {
-  __u64 words = (cfa - slot.address) >> 3;
-  return (slot.kind == FRAME_SAVED || slot.kind == FRAME_OFFSET) && words <= PCTALLY_CHUNK_WORDS ? words : 0;
-}
-
-/* `words`: words_down_to(), if the slot was copied with the return address. */
-static __always_inline int restore(struct walk* walk, struct slot slot, __u32 words, __u32 used,
-                                   __u64* value) {
-  if (slot.kind == FRAME_SAME) return 1;
-  if (slot.kind == FRAME_UNDEFINED) *value = 0;
-  if (slot.kind == FRAME_UNDEFINED) return 1;
-  if (words == 0) return copy_word(walk, slot.address, value);
-  *value = draft_word(used - words);
-  return 1;
-}
-
-static __always_inline void step_to(struct walk* walk, __u64 cfa) {
-  struct slot frame = slot_of(walk, cfa, walk->kinds >> 8 & 0xff, 0);
-  struct slot base = slot_of(walk, cfa, walk->kinds >> 16 & 0xff, 16);
-  __u32 frame_words = words_down_to(frame, cfa), base_words = words_down_to(base, cfa), count = 1;
-  __u64 caller_frame = walk->frame, caller_base = walk->base;
-  if (frame_words > count) count = frame_words;
-  if (base_words > count) count = base_words;
-  if (!copy_chunk(walk, cfa - 8 * count, count)) return;
-  __u32 used = walk->used;
-  __u64 pc = last_word(walk, 1);
-  if (!restore(walk, frame, frame_words, used, &caller_frame)) return;
-  if (!restore(walk, base, base_words, used, &caller_base)) return;
-  walk->pc = pc;
-  walk->stack = cfa;
-  walk->frame = caller_frame;
-  walk->base = caller_base;
-  walk->exact = 0;
-}
-
 /* The return address is in rdi. What else such a rule may say is left to the recorder. */
 static __always_inline void step_to_link(struct walk* walk, __u64 cfa) {
   struct pctally_path* draft = own_draft();
@@ -300,7 +125,7 @@ CHECKED_ONCE int step_by_rule(struct walk* walk) {
     return 0;
   }
   walk->state = AT_END;
-  if (cfa > walk->stack && (cfa & 7) == 0) step_to(walk, cfa);
+  if (cfa >= walk->stack + (walk->exact ? SMALLEST_FRAME : 8) && (cfa & 7) == 0) step_to(walk, cfa);
   return 0;
 }
 
@@ -384,37 +209,9 @@ CHECKED_ONCE __u32 copy_stack(__u32 used, __u64 from) {
   return copied;
 }
 
-/* False without user registers: a thread of the kernel, or of 32 bits. */
-static __always_inline int take_registers(struct bpf_perf_event_data* event, struct task_struct* task,
-                                          struct pctally_path* draft, struct walk* walk) {
-  struct pt_regs user;
-  if ((event->regs.cs & 3) != 0) {
-    user.rbx = event->regs.rbx;
-    user.rbp = event->regs.rbp;
-    user.rsp = event->regs.rsp;
-    user.rip = event->regs.rip;
-    user.r10 = event->regs.r10;
-    user.rdi = event->regs.rdi;
-    user.cs = event->regs.cs;
-  } else {
-    if (task->flags & KERNEL_THREAD) return 0;
-    if (bpf_probe_read_kernel(&user, sizeof user, (void*)bpf_task_pt_regs(task)) != 0) return 0;
-  }
-  if (user.cs == CODE_SEGMENT_32 || (user.cs & 3) == 0) return 0;
-  draft->registers[0] = walk->base = user.rbx;
-  draft->registers[1] = 0;
-  draft->registers[2] = walk->frame = user.rbp;
-  draft->registers[3] = walk->stack = user.rsp;
-  draft->registers[4] = walk->pc = user.rip;
-  draft->registers[5] = walk->scratch = user.r10;
-  walk->link = user.rdi;
-  walk->exact = 1;
-  return 1;
-}
-
 static __always_inline __u32 copy_kernel_calls(struct bpf_perf_event_data* event,
                                                struct pctally_path* draft) {
-  if ((event->regs.cs & 3) != 0) return 0;
+  if (is_of_user(event)) return 0;
   long bytes = bpf_get_stack(event, draft->data, PCTALLY_KERNEL_CALLS * 8, 0);
   return bytes <= 0 ? 0 : (__u32)bytes / 8 & 127;
 }

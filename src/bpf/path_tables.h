@@ -1,5 +1,5 @@
 /* What the BPF program needs to follow a stack, and what it hands over, as both sides see it. Plain C without
- * includes, as tick_tables.h. x86-64.
+ * includes, as tick_tables.h. x86-64 and aarch64.
  *
  * The program decides nothing. It copies the words of the stack that a walk by the unwind rules reads; the
  * recorder makes the walk, with the code that unwinds whole copies of stacks (tick/unwind/stack_walk.h). So
@@ -84,8 +84,8 @@ struct pctally_path {
   unsigned int stack_bytes;  /* then bytes of the stack */
   unsigned int unused;
   unsigned long long stack_address; /* of these */
-  /* rbx, rdi, frame pointer, stack pointer, program counter, r10. rdi is 0 where no path needs it: equal
-   * paths are known by what they need (path/path_memo.h). */
+  /* StackRegister of perf/record.h. The link register is 0 where no path needs it: equal paths are known by
+   * what they need (path/path_memo.h). */
   unsigned long long registers[6];
   unsigned long long data[PCTALLY_PATH_WORDS + PCTALLY_STACK_BYTES / 8];
 };

@@ -245,6 +245,10 @@ void know_own_code(OwnPaths* paths) noexcept {
   paths->find_tables = find_own_tables;
   paths->entry_points[0] = getauxval(AT_ENTRY);
   paths->entry_points[1] = interpreter_entry();
+  const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+  if (!kReturnsInRegister || vdso == 0) return;
+  const auto* image = reinterpret_cast<const unsigned char*>(vdso);
+  paths->frameless = find_frameless(image, vdso);
 }
 
 void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noexcept {

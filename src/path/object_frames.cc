@@ -16,17 +16,23 @@
 #include "tick/unwind/cfi_interpreter.h"
 #include "tick/unwind/clone_return.h"
 #include "tick/unwind/plt_stub.h"
+#include "tick/unwind/stack_walk.h"
 
 namespace pctally {
 namespace {
 
+#if defined(__aarch64__)
+constexpr Elf64_Half kThisMachine = EM_AARCH64;
+#else
+constexpr Elf64_Half kThisMachine = EM_X86_64;
+#endif
 constexpr uint64_t kMostSegments = 64;
+constexpr size_t kMostVdsoBytes = 64 << 10;
 constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
 constexpr uint64_t kMostNameBytes = 1 << 20;    ///< of all sections
 constexpr size_t kMostIntervals = 4 << 20;      ///< of an object; so many rows fill the kernel's tables
 constexpr uint64_t kMostSteps = 32 << 20;  ///< that rows() takes for an object: 0.3 s. libLLVM's: 3.5 million
-constexpr size_t kMostVdsoBytes = 64 << 10;
-constexpr size_t kFrameBytesPerRow = 5;  ///< of .eh_frame, seldom fewer
+constexpr size_t kFrameBytesPerRow = 5;    ///< of .eh_frame, seldom fewer
 
 /// `bytes` lie between the stack pointer and the return address; negative: that is not known. A caller's
 /// frame pointer is not looked for: no function of Go needs one.
@@ -112,11 +118,10 @@ bool ObjectFrames::is_file_of(int fd, const ObjectIdentity& identity, FileReader
 bool ObjectFrames::open_vdso() {
   const auto* start = reinterpret_cast<const unsigned char*>(getauxval(AT_SYSINFO_EHDR));
   if (start == nullptr) return false;
-  Elf64_Ehdr header;
-  memcpy(&header, start, sizeof header);
-  const uint64_t bytes = header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
+  const uint64_t bytes = bytes_of_image(start);
   if (bytes > kMostVdsoBytes) return false;
   image_.assign(start, start + bytes);
+  frameless_ = find_frameless(image_.data(), 0);
   return true;
 }
 
@@ -132,7 +137,7 @@ bool ObjectFrames::read_at(uint64_t offset, void* to, size_t bytes) const noexce
 bool ObjectFrames::read_segments() {
   Elf64_Ehdr header;
   if (!read_at(0, &header, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return false;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kThisMachine) return false;
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMostSegments) return false;
   entry_ = header.e_entry;
   for (unsigned i = 0; i < header.e_phnum; ++i) {
@@ -432,6 +437,23 @@ ReturnsTo ObjectFrames::returns_to(uint64_t position) const noexcept {
   if (ends_in_call(before)) return ReturnsTo::kCaller;
   return read_at(position - 1, end, sizeof end) && is_goroutine_end(end) ? ReturnsTo::kGoroutineEnd
                                                                          : ReturnsTo::kNoCall;
+}
+
+bool ObjectFrames::find_by_code(uint64_t position, UnwindRule* rule) const noexcept {
+  constexpr uint64_t kBefore = kPltBefore * sizeof(uint32_t);
+  uint32_t words[kPltWords];
+  if (frameless_.holds(position)) {
+    *rule = kFramelessRule;
+    return true;
+  }
+  return position >= kBefore && position % sizeof *words == 0 && is_loaded_code(position) &&
+         read_at(position - kBefore, words, sizeof words) && find_rule_by_code(words, rule);
+}
+
+bool ObjectFrames::has_trampoline(uint64_t position) const noexcept {
+  unsigned char bytes[kTrampolineBytes];
+  return is_loaded_code(position) && read_at(position, bytes, sizeof bytes) &&
+         std::ranges::equal(bytes, kTrampoline);
 }
 
 bool ObjectFrames::is_call_of(uint64_t position, uint64_t inner) const noexcept {

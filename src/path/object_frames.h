@@ -17,6 +17,7 @@
 #include "path/file_reader.h"
 #include "tick/unwind/call_instruction.h"
 #include "tick/unwind/cfi.h"
+#include "tick/unwind/frameless.h"
 
 namespace pctally {
 
@@ -59,6 +60,13 @@ class ObjectFrames {
   /// True if a direct call of the function at position `inner` lies before a return address.
   [[nodiscard]] bool is_call_of(uint64_t position, uint64_t inner) const noexcept;
 
+  /// aarch64: the rule at a position that no table covers, if that lies in an entry of a PLT, in the
+  /// code that leaves a signal handler, or in a function of the vdso without a frame.
+  bool find_by_code(uint64_t position, UnwindRule* rule) const noexcept;
+
+  /// True if kTrampoline is the code at `position`.
+  [[nodiscard]] bool has_trampoline(uint64_t position) const noexcept;
+
   /// What a return address leads to that is at `position`. What is not known is believed: kCaller.
   [[nodiscard]] ReturnsTo returns_to(uint64_t position) const noexcept;
 
@@ -95,6 +103,7 @@ class ObjectFrames {
   UniqueFd opened_;
   int fd_ = -1;  ///< that, or the one that is held
   Bytes image_;  ///< of the vdso
+  FramelessFunctions frameless_;
   std::vector<Elf64_Phdr> loads_;
   uint64_t header_address_ = 0, header_bytes_ = 0;
   uint64_t entry_ = 0;  ///< address at which the kernel starts the program or its interpreter

@@ -180,11 +180,20 @@ bool Unwinder::is_call_of(const CodeAddress& address, const CodeAddress& inner) 
   return frames != nullptr && frames->is_call_of(from.start + address.index, to.start + inner.index);
 }
 
-/// Asked once for each place: a process writes such code once.
+bool Unwinder::find_by_code(const CodeAddress& address, UnwindRule* rule) {
+  const ObjectFrames* frames = frames_of(address.segment);
+  return frames != nullptr && frames->find_by_code(segments_[address.segment].start + address.index, rule);
+}
+
+/// Asked once for each place: a process writes such code once. In a file or the vdso it stays what it is.
+/// `place` is that of the byte before.
 bool Unwinder::has_trampoline(CodeSpace* code, const CodeAddress& place, uint64_t address) {
   const uint64_t key = PathPlace::code(place.segment, place.index);
   if (auto found = trampolines_.find(key); found != trampolines_.end()) return found->second;
-  const std::optional<bool> known = code->has_trampoline(address);
+  const ObjectFrames* frames = frames_of(place.segment);
+  const bool in_file =
+      frames != nullptr && frames->has_trampoline(segments_[place.segment].start + place.index + 1);
+  const std::optional<bool> known = in_file ? true : code->has_trampoline(address);
   if (!known) return false;
   if (trampolines_.size() >= kMostReturns) trampolines_.clear();
   return trampolines_[key] = *known;
@@ -208,7 +217,7 @@ class Unwinder::Walk {
   bool reads_as(uint64_t address, const unsigned char (&)[kTrampolineBytes]) {
     return unwinder_->has_trampoline(code_, address_, address);
   }
-  static bool find_stub(uint64_t, UnwindRule*) { return false; }  // no stacks come from aarch64
+  bool find_by_code(uint64_t, UnwindRule* rule) { return unwinder_->find_by_code(address_, rule); }
   bool calls_inner(uint64_t) { return unwinder_->is_call_of({address_.segment, address_.index + 1}, inner_); }
   bool add() {
     inner_ = address_;

@@ -5,15 +5,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 #include <functional>
 #include <vector>
 
 #include "histfile/fresh_file_for_test.h"
 #include "path/process_code_for_test.h"
+#include "path/registers_for_test.h"
 
-#if defined(__x86_64__)
+#if PCTALLY_FOLLOWS_PATHS
 
 namespace pctally {
 namespace {
@@ -40,10 +40,7 @@ class UnwinderTest : public testing::Test {
     void* addresses[512];
     const int count = backtrace(addresses, 512);
     StackSample sample;
-    const auto& registers = context.uc_mcontext.gregs;
-    sample.registers = {.pc = static_cast<uint64_t>(registers[REG_RIP]),
-                        .stack = static_cast<uint64_t>(registers[REG_RSP]),
-                        .frame = static_cast<uint64_t>(registers[REG_RBP])};
+    sample.registers = registers_of(context);
     const uint64_t end = end_of_stack(sample.registers.stack);
     const size_t bytes = std::min<size_t>(most, end - sample.registers.stack);
     sample.cut_off = bytes == most && !as_words_;
@@ -229,8 +226,9 @@ TEST_F(UnwinderTest, AReturnAddressThatNoCallPrecedesIsACut) {
   CodeAddress address;
   const auto pc = reinterpret_cast<uint64_t>(&recurse);
   ASSERT_TRUE(code_.find(pc, &address));
-  sample.registers = {.pc = pc, .stack = 0x1000};  // at its first byte the return address is on top
-  words[0] = reinterpret_cast<uint64_t>(&qsort) + 1;
+  const uint64_t back = words[0] = reinterpret_cast<uint64_t>(&qsort) + 1;
+  // At its first byte the return address is on top, or in x30
+  sample.registers = {.pc = pc, .stack = 0x1000, .base = back};
   sample.stack = {reinterpret_cast<const unsigned char*>(words), sizeof words};
   EXPECT_EQ(unwinder_.unwind(code_, sample, &frames), PathEnd::kDoubtful);
   EXPECT_EQ(frames.size(), 1u);

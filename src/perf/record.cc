@@ -75,8 +75,9 @@ void parse_kernel_calls(FieldReader& fields, PerfRecord* record) noexcept {
 /// word size mean others.
 void parse_stack(FieldReader& fields, PerfRecord* record) noexcept {
   const auto abi = fields.take<uint64_t>();
-  for (unsigned i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < kStackRegisters; ++i)
-    record->registers[i] = fields.take<uint64_t>();
+  if (abi != PERF_SAMPLE_REGS_ABI_NONE)
+    for (const NumberedRegister& next : kNumberedRegisters)
+      record->registers[next.is] = fields.take<uint64_t>();
   record->has_registers = abi == PERF_SAMPLE_REGS_ABI_64;
   record->without_user_mode = abi == PERF_SAMPLE_REGS_ABI_NONE;
   const auto asked = fields.take<uint64_t>();

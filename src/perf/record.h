@@ -8,11 +8,28 @@
 
 namespace pctally {
 
+/// Registers that a walk along a stack starts with.
+enum StackRegister : uint8_t {
+  kBase,     ///< rbx; on aarch64 x30
+  kLink,     ///< rdi; not used on aarch64
+  kFrame,    ///< frame pointer
+  kStack,    ///< stack pointer
+  kProgram,  ///< program counter
+  kScratch,  ///< r10; not used on aarch64
+};
 inline constexpr unsigned kStackRegisters = 6;
-/// Their bits in perf_event_attr::sample_regs_user, in the numbers of asm/perf_regs.h: bx, di, bp, sp, ip,
-/// r10.
-inline constexpr uint64_t kStackRegisterMask = uint64_t{1} << 1 | uint64_t{1} << 5 | uint64_t{1} << 6 |
-                                               uint64_t{1} << 7 | uint64_t{1} << 8 | uint64_t{1} << 18;
+
+struct NumberedRegister {
+  unsigned number;  ///< in asm/perf_regs.h, and so a bit of perf_event_attr::sample_regs_user
+  StackRegister is;
+};
+#if defined(__aarch64__)
+inline constexpr NumberedRegister kNumberedRegisters[] = {
+    {29, kFrame}, {30, kBase}, {31, kStack}, {32, kProgram}};
+#else
+inline constexpr NumberedRegister kNumberedRegisters[] = {{1, kBase},  {5, kLink},    {6, kFrame},
+                                                          {7, kStack}, {8, kProgram}, {18, kScratch}};
+#endif
 
 /// What perf_event_attr asks every record to carry: sample_type IP|TID|TIME, sample_id_all. Samples with a
 /// stack: CALLCHAIN (of the kernel alone), REGS_USER and STACK_USER, too.
@@ -41,7 +58,7 @@ struct PerfRecord {
   std::string_view text{};         ///< kMmap: path, kComm: name; lies in the bytes parsed
   bool has_registers = false;      ///< kSample with a stack
   bool without_user_mode = false;  ///< kSample with a stack: the thread has no registers of user mode
-  uint64_t registers[kStackRegisters] = {};  ///< rbx, rdi, frame pointer, stack pointer, pc, r10
+  uint64_t registers[kStackRegisters] = {};  ///< by StackRegister
   std::span<const unsigned char>
       kernel_calls{};                      ///< return addresses in the kernel, innermost first, 8 bytes each
   std::span<const unsigned char> stack{};  ///< from the stack pointer upwards; lies in the bytes parsed

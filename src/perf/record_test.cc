@@ -54,7 +54,7 @@ RecordBytes stack_sample(uint64_t words) {
   record.put(uint64_t{0xffffffff81000000}).put(int32_t{5}).put(int32_t{6}).put(uint64_t{77}).put(words);
   for (uint64_t i = 0; i < std::min<uint64_t>(words, 4); ++i) record.put(0xffffffff81000000 + i);
   record.put(uint64_t{PERF_SAMPLE_REGS_ABI_64});
-  for (uint64_t i = 0; i < kStackRegisters; ++i) record.put(100 + i);
+  for (uint64_t i = 0; i < std::size(kNumberedRegisters); ++i) record.put(100 + i);
   return record.put(uint64_t{16}).put(uint64_t{1}).put(uint64_t{2}).put(uint64_t{8}).trailer(99);
 }
 
@@ -68,7 +68,8 @@ TEST(PerfRecords, SampleWithAStack) {
   EXPECT_EQ(calls[0], 0xffffffff81000002u);
   EXPECT_EQ(calls[1], 0xffffffff81000003u);
   EXPECT_TRUE(record.has_registers);
-  EXPECT_EQ(record.registers[2], 102u);
+  for (uint64_t i = 0; i < std::size(kNumberedRegisters); ++i)
+    EXPECT_EQ(record.registers[kNumberedRegisters[i].is], 100 + i) << "in the order of their numbers";
   EXPECT_EQ(record.stack.size(), 8u);
   EXPECT_FALSE(record.stack_cut_off);
 }
@@ -77,7 +78,8 @@ TEST(PerfRecords, ThreadsWithoutUserModeAreNotThoseOfAnotherWordSize) {
   for (uint64_t abi : {PERF_SAMPLE_REGS_ABI_NONE, PERF_SAMPLE_REGS_ABI_32}) {
     RecordBytes bytes(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
     bytes.put(uint64_t{1}).put(int32_t{5}).put(int32_t{6}).put(uint64_t{77}).put(uint64_t{0}).put(abi);
-    for (uint64_t i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < kStackRegisters; ++i) bytes.put(i);
+    const size_t registers = abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : std::size(kNumberedRegisters);
+    for (uint64_t i = 0; i < registers; ++i) bytes.put(i);
     const PerfRecord record = bytes.put(uint64_t{0}).parse(true);
     EXPECT_EQ(record.kind, PerfRecord::Kind::kSample);
     EXPECT_FALSE(record.has_registers);
@@ -91,7 +93,7 @@ TEST(PerfRecords, SampleWithAStackAndNoCallInTheKernel) {
     PerfRecord record = bytes.parse(true);
     EXPECT_EQ(record.kind, PerfRecord::Kind::kSample);
     EXPECT_TRUE(record.kernel_calls.empty());
-    EXPECT_EQ(record.registers[2], 102u);
+    EXPECT_EQ(record.registers[kNumberedRegisters[2].is], 102u);
   }
 }
 

@@ -40,7 +40,8 @@ perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexce
     attr.sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     attr.exclude_callchain_user = 1;
     attr.exclude_callchain_kernel = !settings.kernel;
-    attr.sample_regs_user = kStackRegisterMask;
+    for (const NumberedRegister& wanted : kNumberedRegisters)
+      attr.sample_regs_user |= uint64_t{1} << wanted.number;
     attr.sample_stack_user = settings.stack_bytes;
   }
   attr.read_format =

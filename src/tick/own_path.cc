@@ -85,13 +85,11 @@ class OwnCode {
     return true;
   }
 
-  bool find_stub(uint64_t address, UnwindRule* rule) noexcept {
-    if (!of_file_ || (address & 3) != 0) return false;
-    uint32_t words[kPltWords];
-    read_code(address - kPltBefore * sizeof *words, sizeof words, reinterpret_cast<unsigned char*>(words));
-    const bool is_stub = find_plt_rule(words, rule);
-    if (innermost_ && is_stub) path_->by_table = true;
-    return is_stub;
+  bool find_by_code(uint64_t address, UnwindRule* rule) noexcept {
+    const bool is_known = paths_.frameless.holds(address) ? (*rule = kFramelessRule, true)
+                                                          : of_file_ && is_known_code(address, rule);
+    if (innermost_ && is_known) path_->by_table = true;
+    return is_known;
   }
 
   bool calls_inner(uint64_t address) noexcept {
@@ -108,6 +106,13 @@ class OwnCode {
   }
 
  private:
+  bool is_known_code(uint64_t address, UnwindRule* rule) noexcept {
+    uint32_t words[kPltWords];
+    if ((address & 3) != 0) return false;
+    read_code(address - kPltBefore * sizeof *words, sizeof words, reinterpret_cast<unsigned char*>(words));
+    return find_rule_by_code(words, rule);
+  }
+
   uint64_t start_of(const CfiFunction& function, uint64_t address) noexcept {
     if (!innermost_) return function.start;
     return function_start(function, address, [this](uint64_t from, unsigned char(&bytes)[kStubBytes]) {

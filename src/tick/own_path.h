@@ -11,6 +11,7 @@
 #include "tick/path_slots.h"
 #include "tick/region.h"
 #include "tick/unwind/cfi.h"
+#include "tick/unwind/frameless.h"
 
 namespace pctally {
 
@@ -23,6 +24,7 @@ struct OwnPaths {
   uint32_t program = 0;
   FindTables find_tables = nullptr;
   uint64_t entry_points[2] = {};     ///< of the program and of its interpreter: nothing calls the code there
+  FramelessFunctions frameless{};    ///< of the vdso
   const PathTrees* trees = nullptr;  ///< null: paths are handed over. Else code that the table in use does
                                      ///< not know ends a path: nobody looks it up later
   uint64_t scope = 0;                ///< of the trees: PathPlace

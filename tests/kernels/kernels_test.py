@@ -1,4 +1,4 @@
-"""pctally on Debian's own kernels, booted in QEMU.
+"""pctally on Debian's own kernels, booted in QEMU: of x86-64, and of aarch64 with programs that are compiled for it.
 
 Engine timer and the historical calls, as root and as a plain user at kernel.perf_event_paranoid 3: threads, EINTR, xz -T2,
 children. Call paths by every engine, as root: each kernel's verifier is another judge of the program of engine bpf. Where an engine
@@ -79,8 +79,10 @@ KNOWN_PATHS = {
     "recursion": ("main", "recursion", "deep", "deep"),
     "allocating": ("main", "allocating", "varying_frame", "work"),
     "in_thread": ("thread_body", "work"),
+    "in_handler": ("handler", "work"),
     "frame_pointer": ("main", "frame_pointer", "with_frame_pointer", "work"),
 }
+ON_AARCH64 = [case for case in KNOWN_PATHS if case != "frame_pointer"]  # there it does not say where the caller's stack pointer is
 
 WAITS = ("poll", "nanosleep", "epoll_wait", "futex", "pthread_join", "sem_")
 
@@ -139,26 +141,29 @@ def unpacked(suite, package):
     return directory, ""
 
 
-class Kernels(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        for tool in ("qemu-system-x86_64", "busybox", "apt-cache", "mkfs.ext4"):
-            if shutil.which(tool) is None:
-                raise unittest.SkipTest(f"{tool} is not installed (apt-get install qemu-system-x86 busybox-static e2fsprogs)")
-        if os.uname().machine != "x86_64":
-            raise unittest.SkipTest("the kernels are of x86-64")
-        cls.image = os.path.join(p.scratch(), "root.img")
-        subprocess.run([os.path.join(here, "make_root.sh"), p.BUILD, cls.image], check=True)
+def need(*tools):
+    for tool in tools:
+        if shutil.which(tool) is None:
+            raise unittest.SkipTest(f"{tool} is not installed (scripts/deps all)")
 
-    def boot(self, name, text=SCRIPT):
+
+class OnAnyMachine(unittest.TestCase):
+    MACHINE = "x86_64"
+    CASES = list(KNOWN_PATHS)
+
+    def kernel(self, name):
         kernel, why = unpacked(*KERNELS[name])
         if kernel is None:
             self.skipTest(f"kernel {name}: {why}")
+        return kernel
+
+    def boot(self, name, text=SCRIPT):
+        kernel = self.kernel(name)
         script, out = os.path.join(p.scratch(), "script"), os.path.join(p.scratch(), name)
         with open(script, "w") as file:
             file.write(text)
         done = subprocess.run([os.path.join(here, "boot_and_run.sh"), kernel, self.image, script, out], capture_output=True,
-                              text=True)
+                              text=True, env={**os.environ, "MACHINE": self.MACHINE})
         print(done.stdout, flush=True)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
         return out, done.stdout
@@ -205,7 +210,7 @@ class Kernels(unittest.TestCase):
             self.assertLess(elsewhere, inside / 5)
 
     def judge_paths(self, package):
-        out, said = self.boot(package, PATHS_SCRIPT % " ".join(KNOWN_PATHS))
+        out, said = self.boot(package, PATHS_SCRIPT % " ".join(self.CASES))
 
         def read(name):
             with open(os.path.join(out, f"{name}.json")) as file:
@@ -213,7 +218,7 @@ class Kernels(unittest.TestCase):
 
         available = self.engines(out)
         for engine in [engine for engine in ("bpf", "ring", "timer", "trap") if available[engine]]:
-            for case, wanted in KNOWN_PATHS.items():
+            for case, wanted in ((case, KNOWN_PATHS[case]) for case in self.CASES):
                 with self.subTest(f"{engine} {case}"):
                     self.assertIn(f"{engine} {case} 0", said.splitlines())
                     data, paths = read(f"{engine}.{case}"), list(p.paths_of(read(f"{engine}.{case}.tree")["nodes"]))
@@ -224,10 +229,21 @@ class Kernels(unittest.TestCase):
                           f" {data['ticks']}", flush=True)
                     self.assertGreater(work, 50)
                     self.assertGreater(right, 0.95 * work)
+                    self.assertGreater(data["paths"]["complete"], 0.95 * work)  # through the signal handler as well
         for name in ("flat", "small", "machine") if available["bpf"] else ():
             self.assertIn(f"bpf {name} 0", said.splitlines())
             p.assert_ledger(self, read(f"bpf.{name}"))
             self.assertGreater(p.share_of(read(f"bpf.{name}"), "work"), 0.3, name)
+
+
+class Kernels(OnAnyMachine):
+    @classmethod
+    def setUpClass(cls):
+        need("qemu-system-x86_64", "busybox", "apt-cache", "mkfs.ext4")
+        if os.uname().machine != "x86_64":
+            raise unittest.SkipTest("the kernels are of x86-64")
+        cls.image = os.path.join(p.scratch(), "root.img")
+        subprocess.run([os.path.join(here, "make_root.sh"), p.BUILD, cls.image], check=True)
 
     def test_call_paths_on_debian_12(self):
         self.judge_paths("debian_12")
@@ -252,6 +268,30 @@ class Kernels(unittest.TestCase):
 
     def test_the_newest_kernel(self):
         self.judge("newest")
+
+
+class Aarch64(OnAnyMachine):
+    """Of that machine the rest of the tests sees the capture side alone, under qemu-user, which has no perf_event_open."""
+    MACHINE = "aarch64"
+    CASES = ON_AARCH64
+
+    @classmethod
+    def setUpClass(cls):
+        need("qemu-system-aarch64", "aarch64-linux-gnu-g++", "mmdebstrap", "busybox", "mkfs.ext4")
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("mmdebstrap unpacks packages as root alone")
+        cls.directory = os.path.join(STORE, "aarch64")
+        cls.image = os.path.join(cls.directory, "root.img")
+        subprocess.run([os.path.join(here, "make_aarch64.sh"), os.path.join(here, "..", ".."), cls.directory], check=True)
+
+    def kernel(self, name):
+        return os.path.join(self.directory, "packages")
+
+    def test_call_paths(self):
+        self.judge_paths("debian_12")
+
+    def test_everything_else(self):
+        self.judge("debian_12")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "busy.h"
+#include "known_code.h"
 
 static double seconds = 0.3;
 
@@ -66,7 +67,7 @@ KEPT void varying_frame(int bytes) {
 }
 KEPT void allocating(void) { SPIN(varying_frame(turn)); }
 
-__attribute__((target("avx2"))) KEPT void realigned_frame(int bytes) {
+WITH_LARGE_VECTORS KEPT void realigned_frame(int bytes) {
   typedef double vector __attribute__((vector_size(32)));
   volatile vector values[4];
   char* memory = alloca((size_t)bytes * 16 + 16);
@@ -83,11 +84,6 @@ KEPT void in_vdso(void) {
   SPIN(for (int i = 0; i < 2000; i++) clock_gettime(CLOCK_MONOTONIC, &now); sink = (double)now.tv_nsec)
 }
 
-/* Ends with a jump to work(): it is not on the stack of it. */
-void tail_caller(void (*call)(void));
-__asm__(
-    ".text\n.globl tail_caller\n.type tail_caller,@function\ntail_caller:\n.cfi_startproc\n"
-    " jmp *%rdi\n.cfi_endproc\n.size tail_caller,.-tail_caller\n");
 KEPT void tail_call(void) { SPIN(tail_caller(work)); }
 
 static inline __attribute__((always_inline)) void inlined(void) {
@@ -116,8 +112,7 @@ KEPT void in_handler(void) {
 
 /* The handler runs on a stack of its own. What it interrupts is this function and nothing below it. */
 KEPT void interrupted(void) {
-  long result = 200; /* tkill, to itself */
-  __asm__ volatile("syscall" : "+a"(result) : "D"(gettid()), "S"(SIGUSR2) : "rcx", "r11", "memory");
+  const long result = TKILL_HERE(gettid(), SIGUSR2);
   sink = (double)result;
 }
 static void other_handler(int number) {
@@ -180,12 +175,6 @@ KEPT void in_coroutine(void) {
   swapcontext(&main_context, &coroutine_context);
 }
 
-/* Its unwind rule says that the caller's frame is 28 KiB above, where there is none. */
-void with_wrong_rule(void (*call)(void));
-__asm__(
-    ".text\n.type with_wrong_rule,@function\nwith_wrong_rule:\n.cfi_startproc\n sub $24,%rsp\n"
-    " .cfi_def_cfa_offset 0x7000\n call *%rdi\n add $24,%rsp\n .cfi_def_cfa_offset 8\n ret\n.cfi_endproc\n"
-    ".size with_wrong_rule,.-with_wrong_rule\n");
 KEPT void while_blocked(void) { SPIN(work()); }
 static void astray(void) { SPIN(with_wrong_rule(work)); }
 /* A walk meets memory that is not there, and the thread blocks the signals that say so. */
@@ -209,56 +198,23 @@ KEPT void blocking_faults(void) {
   if (!sigismember(&faults, SIGSEGV) || !sigismember(&faults, SIGBUS)) exit(1);
 }
 
-void without_table(void (*call)(void));
-__asm__(
-    ".text\n.type without_table,@function\nwithout_table: sub $24,%rsp\n call *%rdi\n add $24,%rsp\n ret\n"
-    ".size without_table,.-without_table\n .skip 64,0x90\n");
 KEPT void no_table(void) { SPIN(without_table(work)); }
 
-void with_frame_pointer(void (*call)(void));
-__asm__(
-    ".text\n.type with_frame_pointer,@function\nwith_frame_pointer: push %rbp\n mov %rsp,%rbp\n sub "
-    "$16,%rsp\n"
-    " call *%rdi\n leave\n ret\n.size with_frame_pointer,.-with_frame_pointer\n .skip 64,0x90\n");
 KEPT void frame_pointer(void) { SPIN(with_frame_pointer(work)); }
 
-/* As Go does it: without tables, with frame pointers, on a stack of its own, which starts with an address
- * behind a nop that nothing calls from. There it returns to: the rest is for going on with this test. */
-void on_goroutine(void (*call)(void), void* top);
-__asm__(
-    ".text\n.type on_goroutine,@function\non_goroutine: push %rbp\n push %rbx\n mov %rsp,%rbx\n"
-    " lea goroutine_end+1(%rip),%rax\n lea -8(%rsi),%rsp\n mov %rax,(%rsp)\n xor %ebp,%ebp\n"
-    " jmp goroutine\n.size on_goroutine,.-on_goroutine\n .skip 64,0xcc\n"
-    ".type goroutine,@function\ngoroutine: push %rbp\n mov %rsp,%rbp\n call *%rdi\n pop %rbp\n ret\n"
-    ".size goroutine,.-goroutine\n .skip 64,0xcc\n"
-    ".type goroutine_end,@function\ngoroutine_end: nop\n call after_goroutine\n nop\n"
-    ".size goroutine_end,.-goroutine_end\n .skip 64,0xcc\n"
-    ".type after_goroutine,@function\nafter_goroutine: mov %rbx,%rsp\n pop %rbx\n pop %rbp\n ret\n"
-    ".size after_goroutine,.-after_goroutine\n .skip 64,0xcc\n");
+#if HAS_GOROUTINES
 KEPT void goroutines(void) { SPIN(on_goroutine(work, other_stack + sizeof other_stack)); }
+#endif
 
-/* Calls a stub of the PLT. At times by a pointer that is in no cache: some processors take an interrupt once
- * the instruction that waits is done, which is before the first of the stub. In none of theirs do ticks come
- * else. */
-int (*lock_stub)(pthread_mutex_t*);
+/* Calls a stub of the PLT. */
 KEPT void stubs(void) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  __asm__("lea pthread_mutex_lock@PLT(%%rip), %0" : "=r"(lock_stub));
   SPIN(for (int i = 0; i < 2000; i++) {
-    if (i % 64 == 0) __builtin_ia32_clflush(&lock_stub);
-    lock_stub(&mutex);
+    LOCK_BY_STUB(&mutex, i);
     pthread_mutex_unlock(&mutex);
   })
 }
 
-/* Two symbols in one entry of the unwind table. */
-void first_symbol(long turns);
-void second_symbol(long turns);
-__asm__(
-    ".text\n.globl first_symbol\n.type first_symbol,@function\nfirst_symbol:\n.cfi_startproc\n"
-    " dec %rdi\n jnz first_symbol\n ret\n.size first_symbol,.-first_symbol\n"
-    ".globl second_symbol\n.type second_symbol,@function\nsecond_symbol:\n"
-    " dec %rdi\n jnz second_symbol\n ret\n.cfi_endproc\n.size second_symbol,.-second_symbol\n");
 KEPT void one_of_two(void) { SPIN(second_symbol(100000)); }
 KEPT void both_of_two(void) { SPIN(first_symbol(50000); second_symbol(100000)); }
 
@@ -310,33 +266,37 @@ int main(int count, char** words) {
   struct {
     const char* name;
     void (*run)(void);
-  } const cases[] = {{"plain", plain},
-                     {"recursion", recursion},
-                     {"very_deep", very_deep},
-                     {"allocating", allocating},
-                     {"realigned", realigned},
-                     {"sorting", sorting},
-                     {"in_handler", in_handler},
-                     {"on_stack_below", on_stack_below},
-                     {"on_stack_above", on_stack_above},
-                     {"in_thread", in_thread},
-                     {"in_coroutine", in_coroutine},
-                     {"no_table", no_table},
-                     {"frame_pointer", frame_pointer},
-                     {"goroutines", goroutines},
-                     {"in_kernel", in_kernel},
-                     {"stubs", stubs},
-                     {"one_of_two", one_of_two},
-                     {"both_of_two", both_of_two},
-                     {"many_paths", many_paths},
-                     {"large_frames", large_frames},
-                     {"nine_hundred", nine_hundred},
-                     {"huge_frame", huge_frame},
-                     {"in_vdso", in_vdso},
-                     {"tail_call", tail_call},
-                     {"inlining", inlining},
-                     {"filled", filled},
-                     {"blocking_faults", blocking_faults}};
+  } const cases[] = {
+    {"plain", plain},
+    {"recursion", recursion},
+    {"very_deep", very_deep},
+    {"allocating", allocating},
+    {"realigned", realigned},
+    {"sorting", sorting},
+    {"in_handler", in_handler},
+    {"on_stack_below", on_stack_below},
+    {"on_stack_above", on_stack_above},
+    {"in_thread", in_thread},
+    {"in_coroutine", in_coroutine},
+    {"no_table", no_table},
+    {"frame_pointer", frame_pointer},
+#if HAS_GOROUTINES
+    {"goroutines", goroutines},
+#endif
+    {"in_kernel", in_kernel},
+    {"stubs", stubs},
+    {"one_of_two", one_of_two},
+    {"both_of_two", both_of_two},
+    {"many_paths", many_paths},
+    {"large_frames", large_frames},
+    {"nine_hundred", nine_hundred},
+    {"huge_frame", huge_frame},
+    {"in_vdso", in_vdso},
+    {"tail_call", tail_call},
+    {"inlining", inlining},
+    {"filled", filled},
+    {"blocking_faults", blocking_faults}
+  };
   if (count > 2) seconds = atof(words[2]);
   for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
     if (is_named(words[1], cases[i].name) || strcmp(words[1], "all") == 0) cases[i].run();

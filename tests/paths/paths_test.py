@@ -81,6 +81,9 @@ PATHS = {
     "inlining": ["main", "inlining", "inlined", "work"],  # inlined() is no frame of the stack: the debug information has it
 }
 
+if os.uname().machine == "aarch64":  # there a frame pointer does not say where the caller's stack pointer is
+    del PATHS["frame_pointer"], PATHS["goroutines"]
+
 # case with a handler on a stack of its own: what called the function that it interrupts
 ON_OTHER_STACKS = {"on_stack_below": ("main", "on_stack_below"), "on_stack_above": ("start_thread", "below_other_stack")}
 

@@ -123,7 +123,7 @@ TEST_F(BpfEngineTest, EveryTickTheKernelCountedIsInTheFile) {
   });
 }
 
-#if defined(__x86_64__)
+#if PCTALLY_FOLLOWS_PATHS
 // The same with call paths: each tick has one, and what is complete is most of them.
 TEST_F(BpfEngineTest, EveryTickHasAPath) {
   in_own_process([this] {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,10 +11,11 @@
 #include "clock/tick_path.h"
 #include "histfile/fresh_file_for_test.h"
 #include "histfile/path_nodes_for_test.h"
+#include "path/registers_for_test.h"
 #include "process/address_space.h"
 #include "tick/own_path.h"
 
-#if defined(__x86_64__)
+#if PCTALLY_FOLLOWS_PATHS
 
 namespace pctally {
 namespace {
@@ -93,11 +93,8 @@ class InjectedPathsTest : public testing::Test {
 }
 
 OwnStack stack_of(const ucontext_t& context) {
-  const auto& registers = context.uc_mcontext.gregs;
   OwnStack stack;
-  stack.registers = {.pc = static_cast<uint64_t>(registers[REG_RIP]),
-                     .stack = static_cast<uint64_t>(registers[REG_RSP]),
-                     .frame = static_cast<uint64_t>(registers[REG_RBP])};
+  stack.registers = registers_of(context);
   stack.end = UINT64_MAX;
   return stack;
 }

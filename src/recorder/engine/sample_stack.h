@@ -7,12 +7,12 @@ namespace pctally {
 
 inline StackSample stack_of(const RingSet::Sample& sample) {
   StackSample stack;
-  stack.registers = {.pc = sample.registers[4],
-                     .stack = sample.registers[3],
-                     .frame = sample.registers[2],
-                     .base = sample.registers[0],
-                     .scratch = sample.registers[5],
-                     .link = sample.registers[1]};
+  stack.registers = {.pc = sample.registers[StackRegister::kProgram],
+                     .stack = sample.registers[StackRegister::kStack],
+                     .frame = sample.registers[StackRegister::kFrame],
+                     .base = sample.registers[StackRegister::kBase],
+                     .scratch = sample.registers[StackRegister::kScratch],
+                     .link = sample.registers[StackRegister::kLink]};
   stack.stack = sample.stack;
   stack.stack_address = sample.stack_address;
   stack.chunks = sample.stack_chunks;

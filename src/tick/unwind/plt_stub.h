@@ -10,22 +10,41 @@
 namespace pctally {
 
 inline constexpr unsigned kPltBefore = 4;  ///< instructions before a place, by which an entry is known,
-inline constexpr unsigned kPltWords = 8;   ///< and all of them
+inline constexpr unsigned kPltWords = 9;   ///< and all of them
 
 /// The rule at words[kPltBefore], if that lies in an entry and changes nothing that a path needs.
 inline bool find_plt_rule(const uint32_t (&words)[kPltWords], UnwindRule* rule) noexcept {
   constexpr uint32_t kMask[] = {0x9f00001f, 0xffc003ff, 0xff8003ff, 0xffffffff};
   constexpr uint32_t kEntry[] = {0x90000010, 0xf9400211, 0x91000210, 0xd61f0220};
   constexpr uint32_t kPush = 0xa9bf7bf0;  // stp x16, x30, [sp, #-16]!
-  for (unsigned place = 0; place < 4; ++place) {
-    const uint32_t* entry = words + kPltBefore - place;
+  const auto is_entry = [&](const uint32_t* entry) {
     unsigned same = 0;
     while (same < 4 && (entry[same] & kMask[same]) == kEntry[same]) ++same;
-    if (same != 4) continue;
+    return same == 4;
+  };
+  *rule = {.cfa = CfaKind::kStack};
+  if (words[kPltBefore] == kPush && is_entry(words + kPltBefore + 1)) return true;
+  for (unsigned place = 0; place < 4; ++place) {
+    const uint32_t* entry = words + kPltBefore - place;
+    if (!is_entry(entry)) continue;
     *rule = {.cfa = CfaKind::kStack, .cfa_words = static_cast<int16_t>(entry[-1] == kPush ? 2 : 0)};
     return true;
   }
+  *rule = {};
   return false;
+}
+
+/// The rule at words[kPltBefore] of what find_plt_rule() knows, and of what leaves a signal handler, up to
+/// where its system call would return: mov x8, #139; svc #0.
+inline bool find_rule_by_code(const uint32_t (&words)[kPltWords], UnwindRule* rule) noexcept {
+  constexpr uint32_t kMove = 0xd2801168, kCall = 0xd4000001;
+  for (unsigned before = 0; before <= 2; ++before) {
+    const uint32_t* start = words + kPltBefore - before;
+    if (start[0] != kMove || start[1] != kCall) continue;
+    *rule = {.cfa = CfaKind::kSignal};
+    return true;
+  }
+  return find_plt_rule(words, rule);
 }
 
 inline constexpr unsigned kStubBefore = 4;  ///< bytes before a place, by which a stub is known,

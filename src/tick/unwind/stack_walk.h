@@ -29,7 +29,8 @@ inline constexpr UnwindRule kTrampolineRule = {.cfa = CfaKind::kStack, .cfa_word
 ///   code.find(address, UnwindRule*)   looks up a frame; false if nothing is known to be mapped there
 ///   code.returns_to(address)          what a return address leads to, in the frame found last: ReturnsTo
 ///   code.reads_as(address, bytes)     true if the code there, without tables, is those kTrampolineBytes
-///   code.find_stub(address, &rule)    true if the code there, without tables, is an entry of a PLT
+///   code.find_by_code(address, &rule) true if the code there, without tables, is an entry of a PLT, leaves
+///                                     a signal handler, or is a function of the vdso without a frame
 ///   code.calls_inner(address)         true if a direct call of the frame added last lies before that return
 ///                                     address, which is of the frame found last
 ///   code.add()                        adds the frame found last; false if there is no room for it
@@ -44,7 +45,7 @@ PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept
     if (!code.find(exact ? pc : pc - 1, &rule))
       return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
     if (!exact && rule.cfa == CfaKind::kNone && code.reads_as(pc, kTrampoline)) rule = kTrampolineRule;
-    if (kReturnsInRegister && exact && rule.cfa == CfaKind::kNone) (void)code.find_stub(pc, &rule);
+    if (kReturnsInRegister && exact && rule.cfa == CfaKind::kNone) (void)code.find_by_code(pc, &rule);
     const bool is_return = !exact && rule.cfa != CfaKind::kSignal;
     const ReturnsTo returns_to = is_return ? code.returns_to(pc) : ReturnsTo::kCaller;
     if (has_to_call && !code.calls_inner(pc)) return PathEnd::kNoUnwindTable;

@@ -26,7 +26,7 @@ struct Code {
   }
   static ReturnsTo returns_to(uint64_t) { return ReturnsTo::kCaller; }
   static bool reads_as(uint64_t, const unsigned char (&)[kTrampolineBytes]) { return false; }
-  static bool find_stub(uint64_t, UnwindRule*) { return false; }
+  static bool find_by_code(uint64_t, UnwindRule*) { return false; }
   static bool calls_inner(uint64_t address) { return address != 0x1200; }
   bool add() { return ++frames != 0; }
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tick/unwind/frameless.h"
 #include "tick/unwind/plt_stub.h"
 
 namespace pctally {
@@ -72,19 +73,42 @@ TEST_F(UnwindStepTest, LazyBindingReturnsBelowWhatThePltHasPushed) {
 
 TEST(PltStub, IsKnownAtEachOfItsInstructions) {
   //                      before the entry      stp x16,x30 adrp        ldr         add         br nop
-  const uint32_t code[] = {0xd503201f, 0xd503201f, 0xd503201f, 0xa9bf7bf0, 0xd0000570, 0xf947fe11, 0x913fe210,
-                           0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd0000570, 0xf947fe11,
-                           0x913fe210, 0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f};
+  const uint32_t code[] = {0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xa9bf7bf0, 0xd0000570, 0xf947fe11,
+                           0x913fe210, 0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd0000570,
+                           0xf947fe11, 0x913fe210, 0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f};
   for (unsigned at = kPltBefore; at + kPltWords - kPltBefore < std::size(code); ++at) {
     uint32_t words[kPltWords];
     std::copy_n(code + at - kPltBefore, kPltWords, words);
     UnwindRule rule;
-    const bool pushed = at >= 4 && at < 8, inside = at >= 12 && at < 16;
+    const bool pushed = at >= 5 && at < 9, inside = at == 4 || (at >= 13 && at < 17);
     EXPECT_EQ(find_plt_rule(words, &rule), pushed || inside) << at;
-    if (pushed || inside) {
-      EXPECT_EQ(rule.cfa_words, pushed ? 2 : 0) << at;
-    }
+    EXPECT_EQ(rule.cfa, pushed || inside ? CfaKind::kStack : CfaKind::kNone);
+    EXPECT_EQ(rule.cfa_words, pushed ? 2 : 0) << at;
   }
+}
+
+TEST(KnownCode, LeavesASignalHandlerUpToTheEndOfTheSystemCall) {
+  const uint32_t code[] = {0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd2801168, 0xd4000001,
+                           0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f};
+  for (unsigned at = kPltBefore; at + kPltWords - kPltBefore <= std::size(code); ++at) {
+    uint32_t words[kPltWords];
+    std::copy_n(code + at - kPltBefore, kPltWords, words);
+    UnwindRule rule;
+    const bool leaves = at >= 5 && at <= 7;
+    EXPECT_EQ(find_rule_by_code(words, &rule), leaves) << at;
+    EXPECT_EQ(rule.cfa, leaves ? CfaKind::kSignal : CfaKind::kNone) << at;
+  }
+}
+
+TEST(Frameless, NoInstructionChangesTheStackPointerOrTheLink) {
+  const uint32_t changes[] = {0xa9bf7bfd, 0xd10043ff, 0x910043ff, 0x94000001, 0xd63f0000, 0xf81f0ffe,
+                              0xf8410ffd, 0xa8c17bfd, 0x910003fe, 0xf94007fe, 0x8b2063ff, 0x927cec1f,
+                              0xd5300d1e, 0xd63f081f, 0xf81f0fe0, 0xaa0003fe};
+  const uint32_t harmless[] = {0xd503233f,          0xd50323bf, 0xd65f03c0, 0x910003e0,
+                               0xf94007e0,          0xa94007e0, 0x54000040, 0x1400001e,
+                               0xd53be05e & ~0x1fu, 0xf100003f, 0xea1f001f, 0xb400003e};
+  for (const uint32_t word : changes) EXPECT_TRUE(may_change_frame(word)) << std::hex << word;
+  for (const uint32_t word : harmless) EXPECT_FALSE(may_change_frame(word)) << std::hex << word;
 }
 
 TEST_F(UnwindStepTest, AFramePointerDoesNotSayWhereTheCallersStackIs) {

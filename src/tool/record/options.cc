@@ -245,11 +245,7 @@ std::string check_paths(RecordOptions* line, const Words& words) {
     if (options.path_bytes == 0)
       return fmt::format("--paths-memory {}: not a size; write 64K to 24M", words.paths_memory);
   }
-#if defined(__aarch64__)
-  if (options.paths && options.engine.empty()) options.engine = "timer";
-  if (options.paths && options.engine != "timer" && options.engine != "trap")
-    return fmt::format("-g on aarch64: not by engine {}; use -e timer", options.engine);
-#elif !defined(__x86_64__)
+#if !defined(__x86_64__) && !defined(__aarch64__)
   if (options.paths) return "-g works on x86-64 and aarch64 alone; leave it out to record self time";
 #endif
   return {};
