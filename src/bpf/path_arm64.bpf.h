@@ -25,7 +25,9 @@ struct last_registers {
 static __always_inline int take_registers(struct bpf_perf_event_data* event, struct task_struct* task,
                                           struct pctally_path* draft, struct walk* walk) {
   struct last_registers user;
+  __u64 first;
   if (is_of_user(event)) {
+    first = event->regs.regs[0];
     user.frame = event->regs.regs[FRAME_POINTER];
     user.link = event->regs.regs[LINK_REGISTER];
     user.stack = event->regs.sp;
@@ -35,14 +37,15 @@ static __always_inline int take_registers(struct bpf_perf_event_data* event, str
     struct user_pt_regs* all = (struct user_pt_regs*)bpf_task_pt_regs(task);
     if (task->flags & KERNEL_THREAD) return 0;
     if (bpf_probe_read_kernel(&user, sizeof user, &all->regs[FRAME_POINTER]) != 0) return 0;
+    if (bpf_probe_read_kernel(&first, sizeof first, &all->regs[0]) != 0) return 0;
   }
   if ((user.state & MODE_BITS) != USER_MODE_64) return 0;
-  /* Twice: as the caller's register, and as a return address that a path may need. */
-  draft->registers[0] = draft->registers[1] = walk->base = user.link;
+  draft->registers[0] = walk->base = user.link;
+  draft->registers[1] = 0;
   draft->registers[2] = walk->frame = user.frame;
   draft->registers[3] = walk->stack = user.stack;
   draft->registers[4] = walk->pc = user.pc;
-  draft->registers[5] = 0;
+  draft->registers[5] = first;
   walk->exact = 1;
   return 1;
 }

@@ -34,14 +34,20 @@ constexpr size_t kMostIntervals = 4 << 20;      ///< of an object; so many rows 
 constexpr uint64_t kMostSteps = 32 << 20;  ///< that rows() takes for an object: 0.3 s. libLLVM's: 3.5 million
 constexpr size_t kFrameBytesPerRow = 5;    ///< of .eh_frame, seldom fewer
 
-/// `bytes` lie between the stack pointer and the return address; negative: that is not known. A caller's
-/// frame pointer is not looked for: no function of Go needs one.
+/// `bytes`: as GoTable::visit_stack(); negative: that is not known. A caller's frame pointer is not looked
+/// for: no function of Go needs one. On aarch64 a function that has a frame saves x30 at its lower end with
+/// the instruction that makes it.
 UnwindRule go_rule(const GoTable& table, uint64_t number, int32_t bytes) {
   if (table.is_outermost(number)) return {.cfa = CfaKind::kEnd};
-  const bool is_known = !table.writes_stack_pointer(number) && bytes >= 0 && bytes % 8 == 0;
+  const int32_t words = bytes / 8;
+  const bool is_far = kReturnsInRegister && words > INT16_MAX;
+  const bool is_known = !table.writes_stack_pointer(number) && bytes >= 0 && bytes % 8 == 0 && !is_far;
   if (!is_known) return {.cfa = CfaKind::kUnsupported};
   UnwindRule rule{.cfa = CfaKind::kStack, .frame = FrameKind::kUndefined, .base = FrameKind::kUndefined};
-  rule.set_far_words(bytes / 8 + 1);
+  rule.set_far_words(kReturnsInRegister ? words : words + 1);
+  if (!kReturnsInRegister) return rule;
+  rule.base = words == 0 ? FrameKind::kSame : FrameKind::kSaved;
+  rule.base_words = static_cast<int16_t>(-words);
   return rule;
 }
 
@@ -435,8 +441,9 @@ ReturnsTo ObjectFrames::returns_to(uint64_t position) const noexcept {
       !read_at(position - sizeof before, before, sizeof before))
     return ReturnsTo::kCaller;
   if (ends_in_call(before)) return ReturnsTo::kCaller;
-  return read_at(position - 1, end, sizeof end) && is_goroutine_end(end) ? ReturnsTo::kGoroutineEnd
-                                                                         : ReturnsTo::kNoCall;
+  return read_at(position - kGoroutineEndBefore, end, sizeof end) && is_goroutine_end(end)
+             ? ReturnsTo::kGoroutineEnd
+             : ReturnsTo::kNoCall;
 }
 
 bool ObjectFrames::find_by_code(uint64_t position, UnwindRule* rule) const noexcept {
@@ -448,6 +455,13 @@ bool ObjectFrames::find_by_code(uint64_t position, UnwindRule* rule) const noexc
   }
   return position >= kBefore && position % sizeof *words == 0 && is_loaded_code(position) &&
          read_at(position - kBefore, words, sizeof words) && find_rule_by_code(words, rule);
+}
+
+UnwindRule ObjectFrames::rule_at(const UnwindRule& found, uint64_t position) const noexcept {
+  return rule_behind_clone(found, position, [this](uint64_t place, uint32_t(&words)[kCloneWords]) {
+    constexpr uint64_t kBefore = (kCloneWords - 1) * sizeof *words;
+    return place >= kBefore && is_loaded_code(place) && read_at(place - kBefore, words, sizeof words);
+  });
 }
 
 bool ObjectFrames::has_trampoline(uint64_t position) const noexcept {

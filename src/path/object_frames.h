@@ -67,6 +67,9 @@ class ObjectFrames {
   /// True if kTrampoline is the code at `position`.
   [[nodiscard]] bool has_trampoline(uint64_t position) const noexcept;
 
+  /// The rule at `position`, where the table has `found`: another one behind clone on aarch64.
+  [[nodiscard]] UnwindRule rule_at(const UnwindRule& found, uint64_t position) const noexcept;
+
   /// What a return address leads to that is at `position`. What is not known is believed: kCaller.
   [[nodiscard]] ReturnsTo returns_to(uint64_t position) const noexcept;
 

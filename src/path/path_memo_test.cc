@@ -12,7 +12,7 @@ class PathMemoTest : public testing::Test {
     StackSample stack;
     stack.attempted = attempted_;
     stack.registers.pc = pc;
-    stack.registers.link = link_;
+    stack.registers.base = stack.registers.link = link_;  // of aarch64, of x86-64
     stack.chunks = words;
     return memo_.find(version_, stack, behind_);
   }

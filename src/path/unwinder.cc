@@ -155,7 +155,7 @@ const Unwinder::Known& Unwinder::rule_at(const CodeAddress& address) {
   if (frames == nullptr) return known;
   const uint64_t start = segments_[address.segment].start;
   if (!frames->find(start + address.index, &function)) return known;
-  known.rule = function.rule;
+  known.rule = frames->rule_at(function.rule, start + address.index);
   if (known.rule.cfa == CfaKind::kCalled) return known;  // the table has no name for this code
   const uint64_t first = frames->start_of(function, start + address.index);
   if (first >= start) known.function = PathPlace::code(address.segment, first - start);

@@ -11,11 +11,11 @@ namespace pctally {
 /// Registers that a walk along a stack starts with.
 enum StackRegister : uint8_t {
   kBase,     ///< rbx; on aarch64 x30
-  kLink,     ///< rdi; not used on aarch64
+  kLink,     ///< rdi; on aarch64 0
   kFrame,    ///< frame pointer
   kStack,    ///< stack pointer
   kProgram,  ///< program counter
-  kScratch,  ///< r10; not used on aarch64
+  kScratch,  ///< r10; on aarch64 x0
 };
 inline constexpr unsigned kStackRegisters = 6;
 
@@ -25,7 +25,7 @@ struct NumberedRegister {
 };
 #if defined(__aarch64__)
 inline constexpr NumberedRegister kNumberedRegisters[] = {
-    {29, kFrame}, {30, kBase}, {31, kStack}, {32, kProgram}};
+    {0, kScratch}, {29, kFrame}, {30, kBase}, {31, kStack}, {32, kProgram}};
 #else
 inline constexpr NumberedRegister kNumberedRegisters[] = {{1, kBase},  {5, kLink},    {6, kFrame},
                                                           {7, kStack}, {8, kProgram}, {18, kScratch}};

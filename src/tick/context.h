@@ -42,6 +42,7 @@ inline UnwindRegisters interrupted_registers(const void* context) noexcept {
   registers.stack = machine.sp;
   registers.frame = machine.regs[29];
   registers.base = machine.regs[30];
+  registers.scratch = machine.regs[0];
 #endif
   return registers;
 }

@@ -55,7 +55,12 @@ uname -r
 pctally engines --json >/out/engines.json
 for engine in bpf ring timer trap; do
   for case in %s; do
-    pctally record -q -f -g -e $engine -o $engine.pct -- /t/known_paths $case 0.5
+    case $case.$engine in
+      of_go.timer | of_go.trap) continue ;;  # it is static
+      of_go.*) set -- /t/goroutines ;;
+      *) set -- /t/known_paths $case 0.5 ;;
+    esac
+    pctally record -q -f -g -e $engine -o $engine.pct -- "$@"
     echo "$engine $case $?"
     pctally report --json --limit 1000000 $engine.pct >/out/$engine.$case.json
     pctally report --json --tree --min-share 0 $engine.pct >/out/$engine.$case.tree.json
@@ -81,7 +86,9 @@ KNOWN_PATHS = {
     "in_thread": ("thread_body", "work"),
     "in_handler": ("handler", "work"),
     "frame_pointer": ("main", "frame_pointer", "with_frame_pointer", "work"),
+    "of_go": ("main.run", "main.add", "main.sum"),  # by ring and bpf
 }
+ON_X86 = [case for case in KNOWN_PATHS if case != "of_go"]  # paths.ring has it
 ON_AARCH64 = [case for case in KNOWN_PATHS if case != "frame_pointer"]  # there it does not say where the caller's stack pointer is
 
 WAITS = ("poll", "nanosleep", "epoll_wait", "futex", "pthread_join", "sem_")
@@ -149,7 +156,7 @@ def need(*tools):
 
 class OnAnyMachine(unittest.TestCase):
     MACHINE = "x86_64"
-    CASES = list(KNOWN_PATHS)
+    CASES = ON_X86
 
     def kernel(self, name):
         kernel, why = unpacked(*KERNELS[name])
@@ -219,17 +226,19 @@ class OnAnyMachine(unittest.TestCase):
         available = self.engines(out)
         for engine in [engine for engine in ("bpf", "ring", "timer", "trap") if available[engine]]:
             for case, wanted in ((case, KNOWN_PATHS[case]) for case in self.CASES):
+                if case == "of_go" and engine in ("timer", "trap"):
+                    continue
                 with self.subTest(f"{engine} {case}"):
                     self.assertIn(f"{engine} {case} 0", said.splitlines())
                     data, paths = read(f"{engine}.{case}"), list(p.paths_of(read(f"{engine}.{case}.tree")["nodes"]))
                     p.assert_ledger(self, data)
-                    work = sum(ticks for path, ticks in paths if "work" in path)
+                    work = sum(ticks for path, ticks in paths if wanted[-1] in path)
                     right = sum(ticks for path, ticks in paths if p.contains(path, wanted))
                     print(f"{package} {engine} {case}: {right} of {work} ticks, {data['paths']['complete']} complete of"
                           f" {data['ticks']}", flush=True)
                     self.assertGreater(work, 50)
                     self.assertGreater(right, 0.95 * work)
-                    self.assertGreater(data["paths"]["complete"], 0.95 * work)  # through the signal handler as well
+                    self.assertGreater(data["paths"]["complete"], 0.9 * work)  # through the signal handler as well
         for name in ("flat", "small", "machine") if available["bpf"] else ():
             self.assertIn(f"bpf {name} 0", said.splitlines())
             p.assert_ledger(self, read(f"bpf.{name}"))
@@ -282,6 +291,7 @@ class Aarch64(OnAnyMachine):
             raise unittest.SkipTest("mmdebstrap unpacks packages as root alone")
         cls.directory = os.path.join(STORE, "aarch64")
         cls.image = os.path.join(cls.directory, "root.img")
+        cls.CASES = [case for case in ON_AARCH64 if case != "of_go" or shutil.which("go") is not None]
         subprocess.run([os.path.join(here, "make_aarch64.sh"), os.path.join(here, "..", ".."), cls.directory], check=True)
 
     def kernel(self, name):

@@ -34,6 +34,9 @@ done
 cp "$build/bin/pctally" "$root/p/bin/"
 cp -a "$build"/lib/libpctally*.so* "$root/p/lib/"
 for name in $programs; do cp "$build/programs/$name" "$root/t/"; done
+if command -v go >/dev/null; then
+  GOARCH=arm64 CGO_ENABLED=0 GO111MODULE=off GOCACHE="$directory/go" go build -ldflags "-s -w" -o "$root/t/goroutines" "$sources/tests/paths/goroutines.go"
+fi
 head -c 3000000 "$build/bin/pctally" >"$root/t/data"
 printf 'root:x:0:0:root:/root:/bin/bash\nu:x:1000:1000:u:/home/u:/bin/bash\n' >"$root/etc/passwd"
 printf 'root:x:0:\nu:x:1000:\n' >"$root/etc/group"

@@ -17,8 +17,8 @@ static_assert(sizeof(Header) == 72);
 
 bool read_header(const ByteReader& bytes, uint64_t offset, Header* header) noexcept {
   return bytes.read(offset, header) && (header->magic == kGo118 || header->magic == kGo120) &&
-         header->zero[0] == 0 && header->zero[1] == 0 && header->instruction_bytes == 1 &&
-         header->pointer_bytes == 8;
+         header->zero[0] == 0 && header->zero[1] == 0 &&
+         (header->instruction_bytes == 1 || header->instruction_bytes == 4) && header->pointer_bytes == 8;
 }
 
 std::optional<size_t> find_table(std::span<const unsigned char> bytes) noexcept {
@@ -57,6 +57,7 @@ std::optional<GoTable> GoTable::parse(std::span<const unsigned char> bytes, uint
   table.names_ = header.names;
   table.runs_ = header.runs;
   table.functions_ = header.table;
+  table.instruction_bytes_ = header.instruction_bytes;
   table.flags_at_ = header.magic == kGo118 ? 37 : 41;
   // Behind the last pair lies where the last function ends.
   const bool fits = header.functions != 0 && header.functions < bytes.size() / kPairBytes &&

@@ -49,7 +49,8 @@ class GoTable {
   [[nodiscard]] bool writes_stack_pointer(uint64_t number) const noexcept { return (flags(number) & 2) != 0; }
 
   /// Calls visit(start, end, bytes) for the addresses of a function, ascending, with how many bytes lie there
-  /// between the stack pointer and the return address. Not beyond what no compiler writes.
+  /// between the stack pointer and the return address; on aarch64, the caller's stack pointer. Not beyond
+  /// what no compiler writes.
   template <class Visit>
   void visit_stack(uint64_t number, Visit&& visit) const {
     uint64_t at = 0, from = start(number);
@@ -57,9 +58,11 @@ class GoTable {
     if (!find_stack(number, &at)) return;
     for (unsigned i = 0; i < kMostStackRuns && read_varint(&at, &step) && (step != 0 || i == 0); ++i) {
       value += (step >> 1) ^ (0 - (step & 1));
-      if (!read_varint(&at, &length) || length == 0 || length > end(number) - from) return;
-      visit(from, from + length, static_cast<int32_t>(value));
-      from += length;
+      if (!read_varint(&at, &length) || length == 0) return;
+      const uint64_t bytes = uint64_t{length} * instruction_bytes_;
+      if (bytes > end(number) - from) return;
+      visit(from, from + bytes, static_cast<int32_t>(value));
+      from += bytes;
     }
   }
 
@@ -77,12 +80,13 @@ class GoTable {
 
   ByteReader table_;
   std::span<const unsigned char> bytes_;
-  uint64_t text_ = 0;       ///< address that starts are relative to
-  uint64_t count_ = 0;      ///< of functions
-  uint64_t names_ = 0;      ///< offsets in the table: of the first name,
-  uint64_t runs_ = 0;       ///< of the runs,
-  uint64_t functions_ = 0;  ///< of the pairs
-  unsigned flags_at_ = 0;   ///< in a function's record
+  uint64_t text_ = 0;               ///< address that starts are relative to
+  uint64_t count_ = 0;              ///< of functions
+  uint64_t names_ = 0;              ///< offsets in the table: of the first name,
+  uint64_t runs_ = 0;               ///< of the runs,
+  uint64_t functions_ = 0;          ///< of the pairs
+  unsigned flags_at_ = 0;           ///< in a function's record
+  unsigned instruction_bytes_ = 1;  ///< of the shortest instruction: the unit of a run's length
 };
 
 }  // namespace pctally

@@ -11,12 +11,21 @@ enum class ReturnsTo : uint8_t {
   kGoroutineEnd  ///< where no call has been: a goroutine starts with this address on its stack
 };
 
-inline constexpr unsigned kGoroutineEndBytes = 7;
+#if defined(__aarch64__)
+inline constexpr unsigned kGoroutineEndBefore = 4, kGoroutineEndBytes = 8;
+#else
+inline constexpr unsigned kGoroutineEndBefore = 1, kGoroutineEndBytes = 7;
+#endif
 
-/// Is this runtime.goexit of Go, nop; call; nop? `bytes`: from one before the return address, which is that
-/// of the call, on. Go, src/runtime/asm_amd64.s.
+/// Is this runtime.goexit of Go: nop; call? `bytes`: from the nop on, behind which the return address of the
+/// goroutine's first function is. Go, src/runtime/asm_amd64.s, asm_arm64.s.
 inline bool is_goroutine_end(const unsigned char (&bytes)[kGoroutineEndBytes]) noexcept {
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+  uint32_t words[2];
+  __builtin_memcpy(words, bytes, sizeof words);
+  constexpr uint32_t kMoveToItself = 0xaa0003e0;
+  return words[0] == kMoveToItself && (words[1] & 0xfc000000) == 0x94000000;
+#elif defined(__x86_64__)
   constexpr unsigned char kNop = 0x90, kCall = 0xe8;
   return bytes[0] == kNop && bytes[1] == kCall && bytes[6] == kNop;
 #else

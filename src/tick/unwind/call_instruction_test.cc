@@ -1,6 +1,7 @@
 #include "tick/unwind/call_instruction.h"
 
 #include <gtest/gtest.h>
+#include <string.h>
 
 #include <algorithm>
 #include <vector>
@@ -37,6 +38,19 @@ TEST(CallInstruction, NothingElse) {
   EXPECT_FALSE(is_call(word(0xd61f0220))) << "br x17";
   EXPECT_FALSE(is_call(word(0xd65f03c0))) << "ret";
   EXPECT_FALSE(is_call(word(0xd503201f))) << "nop";
+}
+
+/// runtime.goexit of Go 1.19.
+TEST(CallInstruction, WhereAGoroutineEnds) {
+  const auto is_end = [](uint32_t before, uint32_t behind) {
+    unsigned char bytes[kGoroutineEndBytes];
+    memcpy(bytes, &before, sizeof before);
+    memcpy(bytes + sizeof before, &behind, sizeof behind);
+    return is_goroutine_end(bytes);
+  };
+  EXPECT_TRUE(is_end(0xaa0003e0, 0x94000613));
+  EXPECT_FALSE(is_end(0xd65f03c0, 0x94000613)) << "the start of a function";
+  EXPECT_FALSE(is_end(0xaa0003e0, 0x14000613)) << "a jump";
 }
 
 #else

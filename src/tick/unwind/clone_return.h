@@ -1,6 +1,9 @@
-// The way of glibc's clone and clone3 back to their caller on x86-64, which its unwind table leaves out: the
-// child comes by there as well, and it has no caller.
+// The way of clone and clone3 back to their caller. The child comes by there as well, and it has no caller.
 //
+// On aarch64 the parent and the child have the return address in x30, and the table says so of both. x0 tells
+// them apart: it is 0 in the child.
+//
+// On x86-64 the unwind table of glibc leaves that way out.
 // The entry of the function ends at its system call, and one for the child begins where the two part. The ten
 // bytes in between do not change the stack pointer, so the parent's return address is the word there. Whether
 // a tick was the parent's is not known: its caller is proved by a direct call of the function.
@@ -37,6 +40,31 @@ bool find_clone_return(const CfiSections& sections, uint64_t address, CfiFunctio
   if (!find_cfi(sections, start - 1, &parent) || !(parent.rule == entered)) return false;
   *found = {parent.start, end, {.cfa = CfaKind::kCalled}};
   return true;
+}
+
+inline constexpr unsigned kCloneWords = 6;  ///< instructions up to the one at a place, by which it is known
+
+/// aarch64: is the last one on that way? mov x8, the number of clone or clone3; svc #0; then cmp x0, #0 or
+/// cbz x0, and two more.
+inline bool is_clone_return(const uint32_t (&words)[kCloneWords]) noexcept {
+  constexpr uint32_t kClone = 0xd2801b88, kClone3 = 0xd2803668, kCall = 0xd4000001, kCompare = 0xf100001f;
+  for (unsigned call = 1; call + 1 < kCloneWords; ++call) {
+    const uint32_t before = words[call - 1], behind = words[call + 1];
+    if (words[call] == kCall && (before == kClone || before == kClone3) &&
+        (behind == kCompare || (behind & 0xff00001f) == 0xb4000000))
+      return true;
+  }
+  return false;
+}
+
+/// aarch64: the rule there, where the table has `found`. `read(address, words)` reads kCloneWords, of which
+/// the last is at `address`; false if it cannot.
+template <class Read>
+UnwindRule rule_behind_clone(const UnwindRule& found, uint64_t address, Read&& read) noexcept {
+  constexpr UnwindRule kOfLeaf{.cfa = CfaKind::kStack}, kOfParent{.cfa = CfaKind::kParent};
+  uint32_t words[kCloneWords];
+  const bool may_be = kReturnsInRegister && found == kOfLeaf && (address & 3) == 0;
+  return may_be && read(address, words) && is_clone_return(words) ? kOfParent : found;
 }
 
 }  // namespace pctally

@@ -67,6 +67,8 @@ enum class CfaKind : uint8_t {
                  ///< vfork keeps it there, since the child overwrites its parent's stack
   kCalled,       ///< stack pointer + 8, in the innermost frame alone, and only if a direct call of the
                  ///< function lies before the return address (clone_return.h)
+  kParent,       ///< stack pointer, in the innermost frame alone, and only if x0 is not 0: behind the system
+                 ///< call of clone on aarch64 (likewise)
 };
 
 /// Where the caller's value of a register is: the frame pointer, and rbx or (aarch64) x30.
@@ -111,7 +113,7 @@ struct UnwindRegisters {
   uint64_t stack = 0;
   uint64_t frame = 0;
   uint64_t base = 0;     ///< rbx; on aarch64 x30, the link register
-  uint64_t scratch = 0;  ///< r10, of the innermost frame
+  uint64_t scratch = 0;  ///< r10, on aarch64 x0, of the innermost frame
   uint64_t link = 0;     ///< rdi, likewise; 0: it is not known
 };
 
@@ -180,6 +182,10 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool who
     case CfaKind::kCalled:
       *cfa = at(registers.stack, 1);
       return whole;
+    case CfaKind::kParent:
+      *cfa = registers.stack;
+      *why = PathEnd::kNoUnwindTable;
+      return whole && registers.scratch != 0;
     case CfaKind::kNone:
       *why = PathEnd::kNoUnwindTable;
       return false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tick/unwind/clone_return.h"
 #include "tick/unwind/frameless.h"
 #include "tick/unwind/plt_stub.h"
 
@@ -85,6 +86,28 @@ TEST(PltStub, IsKnownAtEachOfItsInstructions) {
     EXPECT_EQ(rule.cfa, pushed || inside ? CfaKind::kStack : CfaKind::kNone);
     EXPECT_EQ(rule.cfa_words, pushed ? 2 : 0) << at;
   }
+}
+
+TEST_F(UnwindStepTest, BehindCloneTheParentAloneHasACaller) {
+  const uint32_t glibc[] = {0,          0,          0,          0,          0,          0xd2801b88,
+                            0xd4000001, 0xf100001f, 0x540000a0, 0x5400004b, 0xd65f03c0, 0x17fcee66};
+  const uint32_t musl[] = {0, 0, 0, 0, 0, 0xd2801b88, 0xd4000001, 0xb4000040, 0xd65f03c0, 0, 0, 0};
+  const uint32_t fork[] = {0, 0, 0, 0, 0, 0xd2801b88, 0xd4000001, 0xb140041f, 0x54000148, 0x2a0003e2, 0, 0};
+  for (const auto* code : {glibc, musl, fork})
+    for (unsigned at = kCloneWords - 1; at < std::size(glibc); ++at) {
+      const auto read = [&](uint64_t, uint32_t(&words)[kCloneWords]) {
+        std::copy_n(code + at + 1 - kCloneWords, kCloneWords, words);
+        return true;
+      };
+      const UnwindRule rule = rule_behind_clone({.cfa = CfaKind::kStack}, 4096, read);
+      EXPECT_EQ(rule.cfa == CfaKind::kParent, code != fork && at >= 7 && at <= 10) << at;
+    }
+  registers_.scratch = 0;
+  EXPECT_EQ(step({.cfa = CfaKind::kParent}, true), StepResult::kCut);
+  EXPECT_EQ(why_, PathEnd::kNoUnwindTable);
+  registers_.scratch = 4711;
+  EXPECT_EQ(step({.cfa = CfaKind::kParent}, true), StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, registers_.base);
 }
 
 TEST(KnownCode, LeavesASignalHandlerUpToTheEndOfTheSystemCall) {
