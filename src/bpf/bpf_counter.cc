@@ -20,6 +20,7 @@
 #include "perf/cpu_numbers.h"
 #include "perf/descriptor_limit.h"
 #include "perf/tick_phases.h"
+#include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
 namespace {
@@ -74,8 +75,9 @@ bool set_constants(bpf_object* object, const BpfCounter::Settings& settings) noe
   bpf_map* constants = bpf_object__find_map_by_name(object, ".rodata");
   size_t bytes = 0;
   void* image = constants == nullptr ? nullptr : const_cast<void*>(bpf_map__initial_value(constants, &bytes));
+  constexpr uint64_t kBelowItsSign = UINT64_MAX >> 9;  // bit 55 says whose an address is: 0, the program's
   pctally_tick_settings values{settings.filter, settings.children, settings.table_slots - 1,
-                               !settings.event.is_cpu_time()};
+                               !settings.event.is_cpu_time(), unwind::without_signature(kBelowItsSign)};
   if (image == nullptr || bytes < sizeof values) return false;
   memcpy(image, &values, sizeof values);
   return true;

@@ -248,6 +248,7 @@ static __always_inline int keep_path(struct bpf_perf_event_data* event, struct t
   if (take_registers(event, task, draft, &walk)) {
     draft->flags = PCTALLY_PATH_REGISTERS | (task->flags & EXITING ? PCTALLY_PATH_EXITING : 0);
     walk.state = NOT_KNOWN;
+    walk.in_kernel = !is_of_user(event);
     __u64 process = find_process(tgid, task->self_exec_id);
     walk.process = process;
     walk.version = process >> 32;

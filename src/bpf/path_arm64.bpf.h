@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Engine "bpf", what is aarch64's of call paths: registers, calls, signals; part of path.bpf.h. A call leaves
- * the return address in x30, which the callee saves if it calls in its turn. */
+/* Engine "bpf": registers, calls and signals of aarch64; part of path.bpf.h. A call leaves the return address
+ * in x30, which the callee saves if it calls in its turn. */
 
 /* What leaves a signal handler: mov x8, #139 (rt_sigreturn); svc #0. */
 #define MOVE_NUMBER 0xd2801168u
@@ -9,8 +9,8 @@
 /* SMALLEST_FRAME: of the innermost function: one that calls none may need no stack. */
 enum { SMALLEST_FRAME = 0, MODE_BITS = 0x1f, USER_MODE_64 = 0, FRAME_POINTER = 29, LINK_REGISTER = 30 };
 
-/* Without what pointer authentication has signed: kBitsOfUserCode of tick/unwind/unwind_rule.h. */
-static __always_inline __u64 return_address(__u64 link) { return link & ((1ull << 48) - 1); }
+/* Without what pointer authentication has signed it with. */
+static __always_inline __u64 return_address(__u64 link) { return link & settings.address_bits; }
 
 static __always_inline int is_of_user(struct bpf_perf_event_data* event) {
   return (event->regs.pstate & 0xf) == 0;
@@ -73,20 +73,21 @@ static __always_inline int is_trampoline(struct walk* walk) {
   return code == ((__u64)CALL_KERNEL << 32 | MOVE_NUMBER);
 }
 
-/* Whether a tick fell into that code, or into its system call. */
-static __always_inline int is_in_trampoline(__u64 pc) {
+/* Whether a tick fell into that code, or into its system call, behind which the thread then stands. */
+static __always_inline int is_in_trampoline(struct walk* walk) {
   __u32 code[4]; /* from two instructions before */
-  if (bpf_probe_read_user(code, sizeof code, (void*)(pc - 8)) != 0) return 0;
+  if (bpf_probe_read_user(code, sizeof code, (void*)(walk->pc - 8)) != 0) return 0;
   for (int i = 0; i < 3; ++i)
-    if (code[i] == MOVE_NUMBER && code[i + 1] == CALL_KERNEL) return 1;
+    if (code[i] == MOVE_NUMBER && code[i + 1] == CALL_KERNEL && (i != 0 || walk->in_kernel)) return 1;
   return 0;
 }
 
-/* Code without rules: where handlers return to, or what changes nothing that a path needs: an entry of a PLT,
- * or a function of the vdso. Other code is cut by the recorder, which knows what these look like. */
+/* Code without rules: where handlers return to, or code that makes no frame: an entry of a PLT, or a function
+ * of the vdso. The recorder knows what these look like, and cuts the rest; also behind the push of a PLT's
+ * first entry, for its words are not copied. */
 CHECKED_ONCE int step_without_rule(struct walk* walk) {
   if (walk == 0) return 0;
-  if (walk->exact && is_in_trampoline(walk->pc)) {
+  if (walk->exact && is_in_trampoline(walk)) {
     leave_signal_frame(walk);
   } else if (walk->exact) {
     walk->pc = return_address(walk->base);

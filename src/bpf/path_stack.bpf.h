@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Engine "bpf", what a walk is and how it copies words of the stack; part of path.bpf.h. */
+/* Engine "bpf": the state of a walk, and the copies of the words that it reads; part of path.bpf.h. */
 /* CfaKind and FrameKind of tick/unwind/unwind_rule.h. */
 enum {
   CFA_NONE,
@@ -30,9 +30,9 @@ struct walk {
   __u32 table;
   __u32 exact; /* pc is no return address */
   __u32 process;
-  __u32 version; /* of the process's ranges */
-  __u32 unused;
-  __u32 used; /* words of the draft */
+  __u32 version;   /* of the process's ranges */
+  __u32 in_kernel; /* the tick fell there */
+  __u32 used;      /* words of the draft */
   __u32 state;
   __u32 innermost; /* scratch and link are the frame's */
   __u64 kinds;     /* of the rule: the kinds, the words of the CFA, the words to add or upper half; */

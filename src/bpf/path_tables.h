@@ -84,8 +84,8 @@ struct pctally_path {
   unsigned int stack_bytes;  /* then bytes of the stack */
   unsigned int unused;
   unsigned long long stack_address; /* of these */
-  /* StackRegister of perf/record.h. The link register is 0 where no path needs it: equal paths are known by
-   * what they need (path/path_memo.h). */
+  /* StackRegister of perf/record.h. kReturn is 0 where no path needs it: equal paths are known by what they
+   * need (path/path_memo.h). */
   unsigned long long registers[6];
   unsigned long long data[PCTALLY_PATH_WORDS + PCTALLY_STACK_BYTES / 8];
 };

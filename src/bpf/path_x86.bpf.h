@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Engine "bpf", what is x86-64's of call paths: registers, calls, signals; part of path.bpf.h. */
+/* Engine "bpf": registers, calls and signals of x86-64; part of path.bpf.h. */
 /* SMALLEST_FRAME: of the innermost function: its return address. */
 enum { CODE_SEGMENT_32 = 0x23, SMALLEST_FRAME = 8 };
 

@@ -32,10 +32,11 @@ enum {
 
 /* Fixed before the program is loaded: the verifier drops the branches not taken. */
 struct pctally_tick_settings {
-  unsigned int filter;       /* enum pctally_filter */
-  unsigned int children;     /* FOLLOWED: 1 if what followed processes fork is followed */
-  unsigned int slots_mask;   /* a power of two less one: below PCTALLY_TABLE_SLOTS in tests only */
-  unsigned int says_running; /* 1: the program keeps `running`, for it may be interrupted */
+  unsigned int filter;             /* enum pctally_filter */
+  unsigned int children;           /* FOLLOWED: 1 if what followed processes fork is followed */
+  unsigned int slots_mask;         /* a power of two less one: below PCTALLY_TABLE_SLOTS in tests only */
+  unsigned int says_running;       /* 1: the program keeps `running`, for it may be interrupted */
+  unsigned long long address_bits; /* of a return address; aarch64 signs it with the others */
 };
 
 /* One pc of one program image. `exec_id` tells the images of a process apart: exec changes it. */

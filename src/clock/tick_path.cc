@@ -248,7 +248,8 @@ void know_own_code(OwnPaths* paths) noexcept {
   const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
   if (!kReturnsInRegister || vdso == 0) return;
   const auto* image = reinterpret_cast<const unsigned char*>(vdso);
-  paths->frameless = find_frameless(image, vdso);
+  const uint64_t end = page_end(ElfImage(image, kSmallestPageBytes).end_of_segments());  // mapped up to there
+  paths->frameless = find_frameless(image, end, vdso);
 }
 
 void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noexcept {

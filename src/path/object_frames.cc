@@ -27,12 +27,12 @@ constexpr Elf64_Half kThisMachine = EM_AARCH64;
 constexpr Elf64_Half kThisMachine = EM_X86_64;
 #endif
 constexpr uint64_t kMostSegments = 64;
-constexpr size_t kMostVdsoBytes = 64 << 10;
 constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
 constexpr uint64_t kMostNameBytes = 1 << 20;    ///< of all sections
 constexpr size_t kMostIntervals = 4 << 20;      ///< of an object; so many rows fill the kernel's tables
 constexpr uint64_t kMostSteps = 32 << 20;  ///< that rows() takes for an object: 0.3 s. libLLVM's: 3.5 million
-constexpr size_t kFrameBytesPerRow = 5;    ///< of .eh_frame, seldom fewer
+constexpr size_t kMostVdsoBytes = 64 << 10;
+constexpr size_t kFrameBytesPerRow = 5;  ///< of .eh_frame, seldom fewer
 
 /// `bytes`: as GoTable::visit_stack(); negative: that is not known. A caller's frame pointer is not looked
 /// for: no function of Go needs one. On aarch64 a function that has a frame saves x30 at its lower end with
@@ -124,10 +124,12 @@ bool ObjectFrames::is_file_of(int fd, const ObjectIdentity& identity, FileReader
 bool ObjectFrames::open_vdso() {
   const auto* start = reinterpret_cast<const unsigned char*>(getauxval(AT_SYSINFO_EHDR));
   if (start == nullptr) return false;
-  const uint64_t bytes = bytes_of_image(start);
+  Elf64_Ehdr header;
+  memcpy(&header, start, sizeof header);
+  const uint64_t bytes = header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
   if (bytes > kMostVdsoBytes) return false;
   image_.assign(start, start + bytes);
-  frameless_ = find_frameless(image_.data(), 0);
+  frameless_ = find_frameless(image_.data(), image_.size(), 0);
   return true;
 }
 
@@ -449,12 +451,11 @@ ReturnsTo ObjectFrames::returns_to(uint64_t position) const noexcept {
 bool ObjectFrames::find_by_code(uint64_t position, UnwindRule* rule) const noexcept {
   constexpr uint64_t kBefore = kPltBefore * sizeof(uint32_t);
   uint32_t words[kPltWords];
-  if (frameless_.holds(position)) {
-    *rule = kFramelessRule;
-    return true;
-  }
-  return position >= kBefore && position % sizeof *words == 0 && is_loaded_code(position) &&
-         read_at(position - kBefore, words, sizeof words) && find_rule_by_code(words, rule);
+  const bool is_known = position >= kBefore && position % sizeof *words == 0 && is_loaded_code(position) &&
+                        read_at(position - kBefore, words, sizeof words) && find_rule_by_code(words, rule);
+  if (is_known || !frameless_.holds(position)) return is_known;
+  *rule = kFramelessRule;
+  return true;
 }
 
 UnwindRule ObjectFrames::rule_at(const UnwindRule& found, uint64_t position) const noexcept {
@@ -464,10 +465,10 @@ UnwindRule ObjectFrames::rule_at(const UnwindRule& found, uint64_t position) con
   });
 }
 
-bool ObjectFrames::has_trampoline(uint64_t position) const noexcept {
+std::optional<bool> ObjectFrames::has_trampoline(uint64_t position) const noexcept {
   unsigned char bytes[kTrampolineBytes];
-  return is_loaded_code(position) && read_at(position, bytes, sizeof bytes) &&
-         std::ranges::equal(bytes, kTrampoline);
+  if (!is_loaded_code(position) || !read_at(position, bytes, sizeof bytes)) return std::nullopt;
+  return std::ranges::equal(bytes, kTrampoline);
 }
 
 bool ObjectFrames::is_call_of(uint64_t position, uint64_t inner) const noexcept {

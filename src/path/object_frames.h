@@ -64,8 +64,8 @@ class ObjectFrames {
   /// code that leaves a signal handler, or in a function of the vdso without a frame.
   bool find_by_code(uint64_t position, UnwindRule* rule) const noexcept;
 
-  /// True if kTrampoline is the code at `position`.
-  [[nodiscard]] bool has_trampoline(uint64_t position) const noexcept;
+  /// Whether kTrampoline is the code at `position`; nothing: it cannot be read.
+  [[nodiscard]] std::optional<bool> has_trampoline(uint64_t position) const noexcept;
 
   /// The rule at `position`, where the table has `found`: another one behind clone on aarch64.
   [[nodiscard]] UnwindRule rule_at(const UnwindRule& found, uint64_t position) const noexcept;

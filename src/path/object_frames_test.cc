@@ -229,7 +229,7 @@ TEST(ObjectFrames, CodeWithoutATableIsKnownByItsInstructions) {
       UnwindRule rule;
       if (!frames.find_by_code(at, &rule)) continue;
       EXPECT_FALSE(frames.find(at, &found)) << path << "+" << at;
-      trampolines += frames.has_trampoline(at) ? 1 : 0;
+      trampolines += frames.has_trampoline(at) == true ? 1 : 0;
       stubs += rule.cfa == CfaKind::kStack ? 1 : 0;
     }
   });

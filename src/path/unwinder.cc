@@ -154,7 +154,10 @@ const Unwinder::Known& Unwinder::rule_at(const CodeAddress& address) {
   CfiFunction function;
   if (frames == nullptr) return known;
   const uint64_t start = segments_[address.segment].start;
-  if (!frames->find(start + address.index, &function)) return known;
+  if (!frames->find(start + address.index, &function)) {
+    (void)frames->find_by_code(start + address.index, &known.rule);
+    return known;
+  }
   known.rule = frames->rule_at(function.rule, start + address.index);
   if (known.rule.cfa == CfaKind::kCalled) return known;  // the table has no name for this code
   const uint64_t first = frames->start_of(function, start + address.index);
@@ -180,20 +183,14 @@ bool Unwinder::is_call_of(const CodeAddress& address, const CodeAddress& inner) 
   return frames != nullptr && frames->is_call_of(from.start + address.index, to.start + inner.index);
 }
 
-bool Unwinder::find_by_code(const CodeAddress& address, UnwindRule* rule) {
-  const ObjectFrames* frames = frames_of(address.segment);
-  return frames != nullptr && frames->find_by_code(segments_[address.segment].start + address.index, rule);
-}
-
 /// Asked once for each place: a process writes such code once. In a file or the vdso it stays what it is.
 /// `place` is that of the byte before.
 bool Unwinder::has_trampoline(CodeSpace* code, const CodeAddress& place, uint64_t address) {
   const uint64_t key = PathPlace::code(place.segment, place.index);
   if (auto found = trampolines_.find(key); found != trampolines_.end()) return found->second;
-  const ObjectFrames* frames = frames_of(place.segment);
-  const bool in_file =
-      frames != nullptr && frames->has_trampoline(segments_[place.segment].start + place.index + 1);
-  const std::optional<bool> known = in_file ? true : code->has_trampoline(address);
+  std::optional<bool> known = code->has_trampoline(address);
+  const ObjectFrames* frames = known ? nullptr : frames_of(place.segment);
+  if (frames != nullptr) known = frames->has_trampoline(segments_[place.segment].start + place.index + 1);
   if (!known) return false;
   if (trampolines_.size() >= kMostReturns) trampolines_.clear();
   return trampolines_[key] = *known;
@@ -217,7 +214,11 @@ class Unwinder::Walk {
   bool reads_as(uint64_t address, const unsigned char (&)[kTrampolineBytes]) {
     return unwinder_->has_trampoline(code_, address_, address);
   }
-  bool find_by_code(uint64_t, UnwindRule* rule) { return unwinder_->find_by_code(address_, rule); }
+  bool leaves_handler(uint64_t address) {
+    UnwindRule rule;
+    return find(address, &rule) && rule.cfa == CfaKind::kSignal;
+  }
+  static bool find_by_code(uint64_t, UnwindRule*) { return false; }  // rule_at() has done so
   bool calls_inner(uint64_t) { return unwinder_->is_call_of({address_.segment, address_.index + 1}, inner_); }
   bool add() {
     inner_ = address_;
@@ -235,8 +236,14 @@ class Unwinder::Walk {
 };
 
 PathEnd Unwinder::unwind(CodeSpace& code, const StackSample& sample, std::vector<PathFrame>* frames) {
+  constexpr uint64_t kInstruction = 4;
   if (!sample.attempted) return sample.without;
-  return walk_stack(sample.registers, Walk(this, &code, frames), StackReader(sample));
+  Walk walk(this, &code, frames);
+  UnwindRegisters registers = sample.registers;
+  // aarch64: a thread in a system call stands behind it, and this one does not return there.
+  if (kReturnsInRegister && !sample.kernel_calls.empty() && walk.leaves_handler(registers.pc - kInstruction))
+    registers.pc -= kInstruction;
+  return walk_stack(registers, walk, StackReader(sample));
 }
 
 }  // namespace pctally

@@ -119,7 +119,6 @@ class Unwinder {
   const Known& rule_at(const CodeAddress& address);
   ReturnsTo returns_to(const CodeAddress& address);
   bool is_call_of(const CodeAddress& address, const CodeAddress& inner);
-  bool find_by_code(const CodeAddress& address, UnwindRule* rule);
   bool has_trampoline(CodeSpace* code, const CodeAddress& place, uint64_t address);
 
   std::unordered_map<uint32_t, Segment> segments_;

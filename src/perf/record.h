@@ -11,7 +11,7 @@ namespace pctally {
 /// Registers that a walk along a stack starts with.
 enum StackRegister : uint8_t {
   kBase,     ///< rbx; on aarch64 x30
-  kLink,     ///< rdi; on aarch64 0
+  kReturn,   ///< rdi, where vfork has its return address; on aarch64 0
   kFrame,    ///< frame pointer
   kStack,    ///< stack pointer
   kProgram,  ///< program counter
@@ -27,7 +27,7 @@ struct NumberedRegister {
 inline constexpr NumberedRegister kNumberedRegisters[] = {
     {0, kScratch}, {29, kFrame}, {30, kBase}, {31, kStack}, {32, kProgram}};
 #else
-inline constexpr NumberedRegister kNumberedRegisters[] = {{1, kBase},  {5, kLink},    {6, kFrame},
+inline constexpr NumberedRegister kNumberedRegisters[] = {{1, kBase},  {5, kReturn},  {6, kFrame},
                                                           {7, kStack}, {8, kProgram}, {18, kScratch}};
 #endif
 

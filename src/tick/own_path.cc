@@ -92,8 +92,11 @@ class OwnCode {
   }
 
   bool find_by_code(uint64_t address, UnwindRule* rule) noexcept {
-    const bool is_known = paths_.frameless.holds(address) ? (*rule = kFramelessRule, true)
-                                                          : of_file_ && is_known_code(address, rule);
+    bool is_known = of_file_ && is_known_code(address, rule);
+    if (!is_known && paths_.frameless.holds(address)) {
+      *rule = kFramelessRule;
+      is_known = true;
+    }
     if (innermost_ && is_known) path_->by_table = true;
     return is_known;
   }

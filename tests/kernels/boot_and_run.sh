@@ -2,7 +2,7 @@
 # boot_and_run.sh KERNEL ROOT.IMG SCRIPT OUTDIR: boots KERNEL (an unpacked Debian linux-image-*.deb) in QEMU without
 # hardware help on a throw-away copy of ROOT.IMG (make_root.sh), runs SCRIPT there as root, prints what it printed, and
 # brings back to OUTDIR what it left in /out. 5 s from start to the script's first line on an idle machine.
-#   LIMIT=seconds (300)   MACHINE=x86_64 or aarch64 (x86_64): of the kernel and of the programs
+#   LIMIT=seconds (900)   MACHINE=x86_64 or aarch64 (x86_64): of the kernel and of the programs
 # Emulation loses clock interrupts: compare shares, not totals. x86-64 without cx16: Linux 6.12 panics behind a
 # cmpxchg16b of QEMU 7.2.
 set -eu
@@ -59,8 +59,8 @@ tar cf "$work/in.tar" -C "$work/in" .
 truncate -s %1M "$work/in.tar"
 truncate -s 64M "$work/out.tar"
 : >"$work/serial"
-timeout "${LIMIT:-300}" $machine -accel tcg,thread=multi -smp 2 -m 1G -nographic -nodefaults -no-reboot \
-  -kernel "$image" -initrd "$work/initrd" -append "console=$console rdinit=/init panic=1 mitigations=off quiet" $serial \
+timeout "${LIMIT:-900}" $machine -accel tcg,thread=multi -smp 2 -m 1G -nographic -nodefaults -no-reboot \
+  -kernel "$image" -initrd "$work/initrd" -append "console=$console rdinit=/init panic=1 mitigations=off quiet loglevel=1" $serial \
   -drive "file=$root,format=raw,if=virtio,snapshot=on" -drive "file=$work/in.tar,format=raw,if=virtio,readonly=on" \
   -drive "file=$work/out.tar,format=raw,if=virtio" >"$work/qemu" 2>&1 || true
 cat "$work/serial"

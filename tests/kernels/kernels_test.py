@@ -78,6 +78,15 @@ done
 true
 """
 
+# Where the machine's own unit tests cannot run otherwise; those that compare ticks with CPU time need real clock interrupts.
+UNIT_SCRIPT = r"""
+cd /tmp
+for test in /t/*_test; do
+  $test --gtest_brief=1 --gtest_filter=-BpfCounter.CgroupCountsItsOwn >/out/${test##*/}.log 2>&1
+  echo "${test##*/} $?"
+done
+"""
+
 # case: functions on the stack, each the caller of the next
 KNOWN_PATHS = {
     "plain": ("main", "plain", "work"),
@@ -88,8 +97,11 @@ KNOWN_PATHS = {
     "frame_pointer": ("main", "frame_pointer", "with_frame_pointer", "work"),
     "of_go": ("main.run", "main.add", "main.sum"),  # by ring and bpf
 }
-ON_X86 = [case for case in KNOWN_PATHS if case != "of_go"]  # paths.ring has it
-ON_AARCH64 = [case for case in KNOWN_PATHS if case != "frame_pointer"]  # there it does not say where the caller's stack pointer is
+ON_X86 = {case: path for case, path in KNOWN_PATHS.items() if case != "of_go"}  # paths.ring has it
+# There a frame pointer does not say where the caller's stack pointer is, and some code has no unwind table.
+ON_AARCH64 = {**{case: path for case, path in KNOWN_PATHS.items() if case != "frame_pointer"},
+              "in_vdso": ("main", "in_vdso"), "stubs": ("main", "stubs"), "on_stack_above": ("other_handler", "work"),
+              "tail_call": ("main", "tail_call", "work")}
 
 WAITS = ("poll", "nanosleep", "epoll_wait", "futex", "pthread_join", "sem_")
 
@@ -180,6 +192,10 @@ class OnAnyMachine(unittest.TestCase):
         with open(os.path.join(out, "engines.json")) as file:
             return {row["engine"]: row["available"] for row in json.load(file)}
 
+    def may_be_cut(self, engine, case):
+        """ring has a copy of one stack; bpf copies one until it has the tables of a program."""
+        return case.startswith("on_stack") and engine in ("ring", "bpf")
+
     def judge_refusals(self, out, said):
         for engine, available in self.engines(out).items():
             with self.subTest(engine):
@@ -225,7 +241,7 @@ class OnAnyMachine(unittest.TestCase):
 
         available = self.engines(out)
         for engine in [engine for engine in ("bpf", "ring", "timer", "trap") if available[engine]]:
-            for case, wanted in ((case, KNOWN_PATHS[case]) for case in self.CASES):
+            for case, wanted in self.CASES.items():
                 if case == "of_go" and engine in ("timer", "trap"):
                     continue
                 with self.subTest(f"{engine} {case}"):
@@ -234,11 +250,12 @@ class OnAnyMachine(unittest.TestCase):
                     p.assert_ledger(self, data)
                     work = sum(ticks for path, ticks in paths if wanted[-1] in path)
                     right = sum(ticks for path, ticks in paths if p.contains(path, wanted))
+                    cut = sum(ticks for path, ticks in paths if path[0].startswith("[path cut") and not self.may_be_cut(engine, case))
                     print(f"{package} {engine} {case}: {right} of {work} ticks, {data['paths']['complete']} complete of"
                           f" {data['ticks']}", flush=True)
                     self.assertGreater(work, 50)
                     self.assertGreater(right, 0.95 * work)
-                    self.assertGreater(data["paths"]["complete"], 0.9 * work)  # through the signal handler as well
+                    self.assertLess(cut, 0.1 * work)
         for name in ("flat", "small", "machine") if available["bpf"] else ():
             self.assertIn(f"bpf {name} 0", said.splitlines())
             p.assert_ledger(self, read(f"bpf.{name}"))
@@ -291,14 +308,31 @@ class Aarch64(OnAnyMachine):
             raise unittest.SkipTest("mmdebstrap unpacks packages as root alone")
         cls.directory = os.path.join(STORE, "aarch64")
         cls.image = os.path.join(cls.directory, "root.img")
-        cls.CASES = [case for case in ON_AARCH64 if case != "of_go" or shutil.which("go") is not None]
-        subprocess.run([os.path.join(here, "make_aarch64.sh"), os.path.join(here, "..", ".."), cls.directory], check=True)
+        cls.CASES = {case: path for case, path in ON_AARCH64.items() if case != "of_go" or shutil.which("go") is not None}
+        made = subprocess.run([os.path.join(here, "make_aarch64.sh"), os.path.join(here, "..", ".."), cls.directory], capture_output=True, text=True)
+        if made.returncode == 77:
+            raise unittest.SkipTest(made.stderr.strip().splitlines()[-1])
+        if made.returncode != 0:
+            raise AssertionError(made.stdout + made.stderr)
 
     def kernel(self, name):
         return os.path.join(self.directory, "packages")
 
+    def engines(self, out):
+        available = super().engines(out)
+        self.assertEqual(available, dict.fromkeys(("bpf", "ring", "timer", "trap"), True))
+        return available
+
     def test_call_paths(self):
         self.judge_paths("debian_12")
+
+    def test_unit_tests(self):
+        out, said = self.boot("debian_12", UNIT_SCRIPT)
+        results = dict(line.split() for line in said.splitlines() if "_test " in line)
+        self.assertEqual(set(results), {"tick_test", "perf_test", "path_test", "bpf_test", "process_test"})
+        for test, code in results.items():
+            with self.subTest(test):
+                self.assertEqual(code, "0", pathlib.Path(out, f"{test}.log").read_text()[-4000:])
 
     def test_everything_else(self):
         self.judge("debian_12")

@@ -65,11 +65,11 @@ __asm__(
 /* At times by a pointer that is in no cache: some processors take an interrupt once the instruction that
  * waits is done, which is before the first of the stub. In none of theirs do ticks come else. */
 int (*lock_stub)(pthread_mutex_t*);
-#define LOCK_BY_STUB(mutex, turn)                                                              \
-  do {                                                                                         \
-    if (lock_stub == NULL) __asm__("lea pthread_mutex_lock@PLT(%%rip), %0" : "=r"(lock_stub)); \
-    if ((turn) % 64 == 0) __builtin_ia32_clflush(&lock_stub);                                  \
-    lock_stub(mutex);                                                                          \
+#define FIND_LOCK_STUB() __asm__("lea pthread_mutex_lock@PLT(%%rip), %0" : "=r"(lock_stub))
+#define LOCK_BY_STUB(mutex, turn)                             \
+  do {                                                        \
+    if ((turn) % 64 == 0) __builtin_ia32_clflush(&lock_stub); \
+    lock_stub(mutex);                                         \
   } while (0)
 
 #else
@@ -105,6 +105,7 @@ __asm__(
     __asm__ volatile("svc #0" : "+r"(result) : "r"(second), "r"(call) : "memory"); \
     result;                                                                        \
   })
+#define FIND_LOCK_STUB() (void)0
 #define LOCK_BY_STUB(mutex, turn) pthread_mutex_lock(mutex)
 
 #endif

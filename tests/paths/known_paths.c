@@ -209,6 +209,7 @@ KEPT void goroutines(void) { SPIN(on_goroutine(work, other_stack + sizeof other_
 /* Calls a stub of the PLT. */
 KEPT void stubs(void) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  FIND_LOCK_STUB();
   SPIN(for (int i = 0; i < 2000; i++) {
     LOCK_BY_STUB(&mutex, i);
     pthread_mutex_unlock(&mutex);

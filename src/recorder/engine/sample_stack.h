@@ -12,7 +12,7 @@ inline StackSample stack_of(const RingSet::Sample& sample) {
                      .frame = sample.registers[StackRegister::kFrame],
                      .base = sample.registers[StackRegister::kBase],
                      .scratch = sample.registers[StackRegister::kScratch],
-                     .link = sample.registers[StackRegister::kLink]};
+                     .link = sample.registers[StackRegister::kReturn]};
   stack.stack = sample.stack;
   stack.stack_address = sample.stack_address;
   stack.chunks = sample.stack_chunks;

@@ -1,5 +1,8 @@
 // Functions of an object in memory that keep the return address in its register and make no frame, known by
-// their instructions. aarch64: Linux builds the vdso there without unwind tables, and its functions are such.
+// their instructions. Linux builds the vdso of aarch64 without unwind tables. Its functions are such, but for
+// new ones that need memory (getrandom): their ticks are cut.
+//
+// What the object says of itself is not believed: every read is checked against its end.
 #pragma once
 #include <stdint.h>
 
@@ -7,22 +10,33 @@
 
 namespace pctally {
 
-/// True if the instruction of aarch64 may change the stack pointer or x30, but for what signs a return
-/// address. Arm Architecture Reference Manual, C4.1: A64 instruction set encoding.
+/// True unless an instruction of aarch64 is known to leave the stack pointer and x30 alone; it may sign x30.
+/// Known are those that compilers write. Arm Architecture Reference Manual, C4.1: A64 instruction set
+/// encoding.
 constexpr bool may_change_frame(uint32_t word) noexcept {
   constexpr uint32_t kLink = 30, kStack = 31;
-  const uint32_t to = word & 31, base = word >> 5 & 31, second = word >> 10 & 31;
-  const bool branches = (word >> 26 & 7) == 5,
-             calls = word >> 26 == 0x25 || (word & 0xfefff000) == 0xd63f0000;
-  const bool reads_system = (word & 0xfff00000) == 0xd5300000 && to == kLink;
-  if (branches) return calls || reads_system;
-  const bool adds = (word & 0x3f000000) == 0x11000000 || (word & 0x3fe00000) == 0x0b200000;
-  const bool combines = (word & 0x1f800000) == 0x12000000 && word >> 29 != 3 && word >> 29 != 7;
-  const bool of_pair = (word & 0x3a000000) == 0x28000000;
-  const bool writes_back = of_pair ? (word >> 23 & 1) != 0
-                                   : (word & 0x3b200400) == 0x38000400;  // before or after, of one register
-  return to == kLink || (of_pair && second == kLink) || (writes_back && base == kStack) ||
-         ((adds || combines) && to == kStack);
+  const uint32_t to = word & 31, base = word >> 5 & 31, second = word >> 10 & 31, group = word >> 25 & 15;
+  const auto is = [word](uint32_t mask, uint32_t value) { return (word & mask) == value; };
+  if ((group & 14) == 10) {  // branches and the system's
+    const bool calls = is(0xfc000000, 0x94000000) || is(0xfefff000, 0xd63f0000);
+    return calls || (is(0xffe00000, 0xd5200000) && to == kLink);
+  }
+  if ((group & 5) == 4) {  // loads and stores
+    const bool of_one = is(0x3b000000, 0x39000000) || is(0x3b200c00, 0x38000000) ||
+                        is(0x3b200c00, 0x38200800) || is(0x3b000000, 0x18000000) ||
+                        is(0x3ffffc00, 0x08dffc00);
+    const bool of_pair = is(0x3b800000, 0x29000000);
+    const bool moves_base =
+        is(0x3b200400, 0x38000400) || is(0x3b800000, 0x28800000) || is(0x3b800000, 0x29800000);
+    const bool pair = is(0x3a000000, 0x28000000);
+    if (to == kLink || (pair && second == kLink)) return true;
+    return !of_one && !of_pair && !(moves_base && base < kLink);
+  }
+  if ((group & 14) != 8 && (group & 7) != 5 && (group & 7) != 7) return true;  // not of general registers
+  const bool adds = is(0x3f000000, 0x11000000) || is(0x3fe00000, 0x0b200000);
+  const bool combines = is(0x1f800000, 0x12000000) && word >> 29 != 3 && word >> 29 != 7;
+  const bool is_newer = is(0xffe0fc00, 0x9ac01000) || is(0xbfe0e000, 0x9a002000);  // irg, addpt and subpt
+  return to == kLink || ((adds || combines || is_newer) && to == kStack);
 }
 
 /// [start, end) of addresses.
@@ -40,54 +54,95 @@ struct FramelessFunctions {
   }
 };
 
-/// Of them, in the innermost frame.
+/// The rule in such a function, in the innermost frame.
 inline constexpr UnwindRule kFramelessRule = {.cfa = CfaKind::kStack};
 
-/// Offsets in the headers of a 64-bit ELF file. System V ABI, chapters 4 and 5.
-namespace elf {
-inline constexpr uint64_t kMachine = 18, kSections = 40, kSectionBytes = 64, kSectionCount = 60;
-inline constexpr uint64_t kSectionType = 4, kSectionOffset = 24, kSectionSize = 32;
-inline constexpr uint64_t kSymbolInfo = 4, kSymbolValue = 8, kSymbolSize = 16, kSymbolBytes = 24;
-inline constexpr uint16_t kAarch64 = 183;
-inline constexpr uint32_t kDynamicSymbols = 11;
-inline constexpr uint8_t kFunction = 2;
+/// A 64-bit ELF image in memory. System V ABI, chapters 4 and 5.
+class ElfImage {
+ public:
+  ElfImage(const unsigned char* image, uint64_t bytes) : image_(image), bytes_(bytes) {}
 
-template <class T>
-T at(const unsigned char* from, uint64_t offset) noexcept {
-  T value;
-  __builtin_memcpy(&value, from + offset, sizeof value);
-  return value;
-}
-}  // namespace elf
+  /// False if it does not lie within the image.
+  template <class T>
+  bool read(uint64_t offset, T* value) const noexcept {
+    if (offset > bytes_ || bytes_ - offset < sizeof *value) return false;
+    __builtin_memcpy(value, image_ + offset, sizeof *value);
+    return true;
+  }
 
-/// Of an ELF image in memory whose section headers lie at its end, as the vdso's do.
-inline uint64_t bytes_of_image(const unsigned char* image) noexcept {
-  return elf::at<uint64_t>(image, elf::kSections) +
-         elf::kSectionBytes * elf::at<uint16_t>(image, elf::kSectionCount);
-}
-
-/// Of the functions among the dynamic symbols of that image, those without a frame; `base` is added to their
-/// addresses, which count from its start. REQUIRES: all that it says of itself lies in bytes_of_image().
-inline FramelessFunctions find_frameless(const unsigned char* image, uint64_t base) noexcept {
-  FramelessFunctions found;
-  const uint64_t sections = elf::at<uint64_t>(image, elf::kSections);
-  if (elf::at<uint16_t>(image, elf::kMachine) != elf::kAarch64) return found;
-  for (unsigned i = 0; i < elf::at<uint16_t>(image, elf::kSectionCount); ++i) {
-    const unsigned char* section = image + sections + i * elf::kSectionBytes;
-    if (elf::at<uint32_t>(section, elf::kSectionType) != elf::kDynamicSymbols) continue;
-    const unsigned char* symbol = image + elf::at<uint64_t>(section, elf::kSectionOffset);
-    const unsigned char* end = symbol + elf::at<uint64_t>(section, elf::kSectionSize);
-    for (; symbol < end && found.count < FramelessFunctions::kMost; symbol += elf::kSymbolBytes) {
-      const auto start = elf::at<uint64_t>(symbol, elf::kSymbolValue);
-      const uint64_t behind = start + elf::at<uint64_t>(symbol, elf::kSymbolSize);
-      bool is_frameless = (elf::at<uint8_t>(symbol, elf::kSymbolInfo) & 15) == elf::kFunction;
-      for (uint64_t at = start; is_frameless && at < behind; at += 4)
-        is_frameless = !may_change_frame(elf::at<uint32_t>(image, at));
-      if (!is_frameless) continue;
-      found.range[found.count].start = base + start;
-      found.range[found.count++].end = base + behind;
+  /// Calls visit(start, end) for the functions among the dynamic symbols that have instructions in the image.
+  template <class Visit>
+  void visit_functions(Visit&& visit) const noexcept {
+    constexpr uint64_t kSections = 40, kSectionBytes = 64, kCount = 60, kSize = 32, kOffset = 24;
+    constexpr uint32_t kDynamicSymbols = 11;
+    uint64_t sections = 0, symbols = 0, size = 0;
+    uint16_t count = 0;
+    if (!read(kSections, &sections) || !read(kCount, &count)) return;
+    for (unsigned i = 0; i < count; ++i) {
+      const uint64_t section = sections + i * kSectionBytes;
+      uint32_t type = 0;
+      if (!read(section + 4, &type) || type != kDynamicSymbols || !read(section + kOffset, &symbols) ||
+          !read(section + kSize, &size) || size > bytes_)
+        continue;
+      visit_symbols(symbols, size, visit);
     }
   }
+
+  /// Where its last segment ends.
+  [[nodiscard]] uint64_t end_of_segments() const noexcept {
+    constexpr uint64_t kSegments = 32, kSegmentBytes = 56, kCount = 56, kOffset = 8, kSize = 32;
+    constexpr uint32_t kLoad = 1;
+    uint64_t segments = 0, end = 0, offset = 0, size = 0;
+    uint16_t count = 0;
+    if (!read(kSegments, &segments) || !read(kCount, &count)) return 0;
+    for (unsigned i = 0; i < count; ++i) {
+      const uint64_t segment = segments + i * kSegmentBytes;
+      uint32_t type = 0;
+      if (!read(segment, &type) || type != kLoad || !read(segment + kOffset, &offset) ||
+          !read(segment + kSize, &size))
+        continue;
+      if (offset + size > end) end = offset + size;
+    }
+    return end;
+  }
+
+ private:
+  template <class Visit>
+  void visit_symbols(uint64_t symbols, uint64_t size, Visit&& visit) const noexcept {
+    constexpr uint64_t kSymbolBytes = 24, kInfo = 4, kValue = 8, kSize = 16;
+    constexpr uint8_t kFunction = 2;
+    for (uint64_t at = 0; at < size; at += kSymbolBytes) {
+      uint8_t info = 0;
+      uint64_t start = 0, bytes = 0;
+      if (!read(symbols + at + kInfo, &info) || !read(symbols + at + kValue, &start) ||
+          !read(symbols + at + kSize, &bytes))
+        return;
+      const bool fits = bytes != 0 && start <= bytes_ && bytes <= bytes_ - start && (start | bytes) % 4 == 0;
+      if ((info & 15) == kFunction && fits) visit(start, start + bytes);
+    }
+  }
+
+  const unsigned char* image_;
+  uint64_t bytes_;
+};
+
+/// The functions of the image of `bytes` bytes; `base` is added to their addresses, which count from its
+/// start.
+inline FramelessFunctions find_frameless(const unsigned char* image, uint64_t bytes, uint64_t base) noexcept {
+  constexpr uint64_t kMachine = 18;
+  constexpr uint16_t kAarch64 = 183;
+  const ElfImage elf(image, bytes);
+  FramelessFunctions found;
+  uint16_t machine = 0;
+  if (!elf.read(kMachine, &machine) || machine != kAarch64) return found;
+  elf.visit_functions([&](uint64_t start, uint64_t end) {
+    uint32_t word = 0;
+    if (found.count == FramelessFunctions::kMost) return;
+    for (uint64_t at = start; at < end; at += sizeof word)
+      if (!elf.read(at, &word) || may_change_frame(word)) return;
+    found.range[found.count].start = base + start;
+    found.range[found.count++].end = base + end;
+  });
   return found;
 }
 

@@ -17,13 +17,15 @@ inline bool find_plt_rule(const uint32_t (&words)[kPltWords], UnwindRule* rule) 
   constexpr uint32_t kMask[] = {0x9f00001f, 0xffc003ff, 0xff8003ff, 0xffffffff};
   constexpr uint32_t kEntry[] = {0x90000010, 0xf9400211, 0x91000210, 0xd61f0220};
   constexpr uint32_t kPush = 0xa9bf7bf0;  // stp x16, x30, [sp, #-16]!
+  constexpr uint32_t kMark = 0xd503245f;  // bti c
   const auto is_entry = [&](const uint32_t* entry) {
     unsigned same = 0;
     while (same < 4 && (entry[same] & kMask[same]) == kEntry[same]) ++same;
     return same == 4;
   };
   *rule = {.cfa = CfaKind::kStack};
-  if (words[kPltBefore] == kPush && is_entry(words + kPltBefore + 1)) return true;
+  const bool is_before = words[kPltBefore] == kPush || words[kPltBefore] == kMark;
+  if (is_before && is_entry(words + kPltBefore + 1)) return true;
   for (unsigned place = 0; place < 4; ++place) {
     const uint32_t* entry = words + kPltBefore - place;
     if (!is_entry(entry)) continue;
@@ -34,11 +36,10 @@ inline bool find_plt_rule(const uint32_t (&words)[kPltWords], UnwindRule* rule) 
   return false;
 }
 
-/// The rule at words[kPltBefore] of what find_plt_rule() knows, and of what leaves a signal handler, up to
-/// where its system call would return: mov x8, #139; svc #0.
+/// The rule at words[kPltBefore], if that lies in an entry of a PLT or leaves a signal handler (kTrampoline).
 inline bool find_rule_by_code(const uint32_t (&words)[kPltWords], UnwindRule* rule) noexcept {
   constexpr uint32_t kMove = 0xd2801168, kCall = 0xd4000001;
-  for (unsigned before = 0; before <= 2; ++before) {
+  for (unsigned before = 0; before <= 1; ++before) {
     const uint32_t* start = words + kPltBefore - before;
     if (start[0] != kMove || start[1] != kCall) continue;
     *rule = {.cfa = CfaKind::kSignal};

@@ -209,11 +209,22 @@ bool restore(FrameKind kind, int16_t words, uint64_t cfa, const UnwindRegisters&
   return true;
 }
 
+/// A return address without what pointer authentication has signed it with. How many bits an address has is
+/// the machine's choice: the instruction (xpaclri) knows. Machines without signatures do nothing.
+inline uint64_t without_signature(uint64_t address) noexcept {
+#if defined(__aarch64__)
+  register uint64_t link __asm__("x30") = address;
+  __asm__("hint #7" : "+r"(link));
+  return link;
+#else
+  return address;
+#endif
+}
+
 /// aarch64: where the frame returns to, from what x30 was restored to. `whole`: no call has overwritten it.
-/// Pointer authentication signs return addresses in the bits above user addresses.
 inline bool take_return(FrameKind link, bool whole, UnwindRegisters* caller, PathEnd* why) noexcept {
   const bool is_known = link != FrameKind::kUndefined && link != FrameKind::kUnsupported;
-  caller->pc = caller->base & ((uint64_t{1} << kBitsOfUserCode) - 1);
+  caller->pc = without_signature(caller->base);
   *why = is_known ? PathEnd::kDoubtful : PathEnd::kUnsupported;
   return is_known && (link != FrameKind::kSame || whole);
 }

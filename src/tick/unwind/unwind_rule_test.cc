@@ -1,6 +1,7 @@
 #include "tick/unwind/unwind_rule.h"
 
 #include <gtest/gtest.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <iterator>
@@ -46,7 +47,8 @@ TEST_F(UnwindStepTest, NobodysLinkRegisterOutlivesACall) {
 }
 
 TEST_F(UnwindStepTest, ASavedLinkRegisterIsTheReturnAddressWithoutItsSignature) {
-  registers_.base = 0xabcd000000000005;
+  if ((getauxval(AT_HWCAP) & HWCAP_PACA) == 0) GTEST_SKIP() << "this machine signs no addresses";
+  registers_.base = 0x004d000000000005;
   EXPECT_EQ(step({.cfa = CfaKind::kStack, .cfa_words = 4}, true), StepResult::kCaller);
   EXPECT_EQ(registers_.pc, 5u);
   registers_.stack = kStack;
@@ -110,20 +112,20 @@ TEST_F(UnwindStepTest, BehindCloneTheParentAloneHasACaller) {
   EXPECT_EQ(registers_.pc, registers_.base);
 }
 
-TEST(KnownCode, LeavesASignalHandlerUpToTheEndOfTheSystemCall) {
+TEST(KnownCode, WhatLeavesASignalHandlerIsKnownAtBothInstructions) {
   const uint32_t code[] = {0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd2801168, 0xd4000001,
                            0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f};
   for (unsigned at = kPltBefore; at + kPltWords - kPltBefore <= std::size(code); ++at) {
     uint32_t words[kPltWords];
     std::copy_n(code + at - kPltBefore, kPltWords, words);
     UnwindRule rule;
-    const bool leaves = at >= 5 && at <= 7;
+    const bool leaves = at == 5 || at == 6;
     EXPECT_EQ(find_rule_by_code(words, &rule), leaves) << at;
     EXPECT_EQ(rule.cfa, leaves ? CfaKind::kSignal : CfaKind::kNone) << at;
   }
 }
 
-TEST(Frameless, NoInstructionChangesTheStackPointerOrTheLink) {
+TEST(Frameless, InstructionsThatMayChangeTheStackPointerOrTheLinkAreTold) {
   const uint32_t changes[] = {0xa9bf7bfd, 0xd10043ff, 0x910043ff, 0x94000001, 0xd63f0000, 0xf81f0ffe,
                               0xf8410ffd, 0xa8c17bfd, 0x910003fe, 0xf94007fe, 0x8b2063ff, 0x927cec1f,
                               0xd5300d1e, 0xd63f081f, 0xf81f0fe0, 0xaa0003fe};
