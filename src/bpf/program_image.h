@@ -7,7 +7,7 @@ namespace pctally {
 extern const unsigned char kProgramImage[];
 extern const size_t kProgramImageBytes;
 
-/// The same with call paths; on x86-64 alone.
+/// The same with call paths; on x86-64 and aarch64 alone.
 extern const unsigned char kPathProgramImage[];
 extern const size_t kPathProgramImageBytes;
 

@@ -36,7 +36,7 @@ struct pctally_tick_settings {
   unsigned int children;           /* FOLLOWED: 1 if what followed processes fork is followed */
   unsigned int slots_mask;         /* a power of two less one: below PCTALLY_TABLE_SLOTS in tests only */
   unsigned int says_running;       /* 1: the program keeps `running`, for it may be interrupted */
-  unsigned long long address_bits; /* of a return address; aarch64 signs it with the others */
+  unsigned long long address_bits; /* of a return address; those above hold its signature */
 };
 
 /* One pc of one program image. `exec_id` tells the images of a process apart: exec changes it. */

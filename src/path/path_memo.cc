@@ -2,9 +2,9 @@
 
 namespace pctally {
 
-/// The code's version, the program counter, the return address that is in a register (0: none is needed), on
-/// aarch64 whether x0 is 0 (clone_return.h), and of each chunk its length and its last word: a return address
-/// is the last of the words that are copied with it.
+/// The code's version, the program counter, the return address that is in a register (0: none is needed; on
+/// aarch64 it is always there), on aarch64 whether x0 is 0 (clone_return.h), and of each chunk its length and
+/// its last word: a return address is the last of the words that are copied with it.
 bool PathMemo::make_key(uint64_t version, const StackSample& stack, bool behind) {
   constexpr uint64_t kCount = 7, kCountShift = 56;
   key_.clear();

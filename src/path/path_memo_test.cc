@@ -13,12 +13,13 @@ class PathMemoTest : public testing::Test {
     stack.attempted = attempted_;
     stack.registers.pc = pc;
     stack.registers.base = stack.registers.link = link_;  // of aarch64, of x86-64
+    stack.registers.scratch = scratch_;
     stack.chunks = words;
     return memo_.find(version_, stack, behind_);
   }
 
   PathMemo memo_;
-  uint64_t version_ = 1, link_ = 0;
+  uint64_t version_ = 1, link_ = 0, scratch_ = 1;
   bool behind_ = false, attempted_ = true;
   // Two chunks: of two words at 0x1000, of one at 0x2000.
   std::vector<uint64_t> words_ = {0x1001, 7, 0x4000, 0x2000, 0x5000};
@@ -48,6 +49,9 @@ TEST_F(PathMemoTest, AnythingElseIsAnotherPath) {
   link_ = 0x6000;
   EXPECT_EQ(find(words_), nullptr) << "a return address in a register";
   link_ = 0;
+  scratch_ = 0;
+  EXPECT_EQ(find(words_) == nullptr, kReturnsInRegister) << "the child of clone has no caller";
+  scratch_ = 1;
   behind_ = true;
   EXPECT_EQ(find(words_), nullptr);
   behind_ = false;

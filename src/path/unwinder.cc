@@ -240,8 +240,8 @@ PathEnd Unwinder::unwind(CodeSpace& code, const StackSample& sample, std::vector
   if (!sample.attempted) return sample.without;
   Walk walk(this, &code, frames);
   UnwindRegisters registers = sample.registers;
-  // aarch64: a thread in a system call stands behind it, and this one does not return there.
-  if (kReturnsInRegister && !sample.kernel_calls.empty() && walk.leaves_handler(registers.pc - kInstruction))
+  // aarch64: a thread in a system call stands behind it. rt_sigreturn does not return there.
+  if (kReturnsInRegister && sample.in_kernel && walk.leaves_handler(registers.pc - kInstruction))
     registers.pc -= kInstruction;
   return walk_stack(registers, walk, StackReader(sample));
 }

@@ -19,6 +19,7 @@ struct StackSample {
   uint64_t stack_address = 0;                ///< 0: registers.stack
   std::span<const uint64_t> chunks{};        ///< words of the stack besides: StackChunks; borrowed
   bool attempted = false;                    ///< false: the kernel gave no registers
+  bool in_kernel = false;                    ///< the tick fell there
   bool cut_off = false;                      ///< the stack is longer than what was copied
   PathEnd without = PathEnd::kNotAttempted;  ///< why, if there are no registers
   PathEnd missing = PathEnd::kUnreadable;    ///< why a word is not here, unless the stack is cut off

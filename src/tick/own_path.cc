@@ -59,12 +59,11 @@ class OwnCode {
     if (innermost_ && function.start == 0 && has_tables) (void)find_clone(sections, address, &function);
     inner_ = innermost_ ? function.start : inner_;
     if (function.rule.cfa == CfaKind::kCalled) function.start = 0;  // the table has no name for this code
-    if (innermost_)
-      function.rule =
-          rule_behind_clone(function.rule, address, [this](uint64_t place, uint32_t(&words)[kCloneWords]) {
-            read_code(place - (kCloneWords - 1) * 4, sizeof words, reinterpret_cast<unsigned char*>(words));
-            return true;
-          });
+    function.rule =
+        rule_behind_clone(function.rule, address, [this](uint64_t place, uint32_t(&words)[kCloneWords]) {
+          read_code(place - (kCloneWords - 1) * 4, sizeof words, reinterpret_cast<unsigned char*>(words));
+          return true;
+        });
     if (function.start != 0) frame_.function = place_of(table_, start_of(function, address));
     if (paths_.trees != nullptr && is_address(frame_.function)) frame_.function = frame_.place;
     *rule = function.rule;

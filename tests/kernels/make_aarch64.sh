@@ -2,24 +2,28 @@
 # make_aarch64.sh SOURCES DIR: builds pctally for aarch64, with Debian's cross compiler and what Debian has of aarch64's
 # packages. Leaves DIR/packages, whose boot/ and lib/modules/ are a kernel for boot_and_run.sh, and DIR/root.img, a root file
 # system as that of make_root.sh, with unit tests of rooms that need a kernel of that machine. Needs mmdebstrap and root.
-# Exits with 77 if Debian's packages cannot be had.
+# Exits with 77 if no mirror of Debian can be reached.
 #   JOBS=n  compile jobs (default: one per CPU)
 set -eu
-sources=$1 directory=$2
+mkdir -p "$2"
+sources=$(realpath "$1") directory=$(realpath "$2")
 packages=$directory/packages build=$directory/build root=$directory/root
 if [ ! -e "$packages/bin/busybox" ]; then
   rm -rf "$packages" "$packages.new"
-  mkdir -p "$directory"
   libraries=libelf-dev,libdw-dev,libiberty-dev,libmd-dev,libzstd-dev,zlib1g-dev,libbz2-dev,liblzma-dev,libncurses-dev,libbpf-dev
   headers=libc6-dev,libstdc++-12-dev,libcli11-dev,libfmt-dev,nlohmann-json3-dev,libprotozero-dev,libzydis-dev,libcapstone-dev
   mmdebstrap --quiet --variant=extract --arch=arm64 \
     --include="$libraries,$headers,linux-image-cloud-arm64,bash,busybox-static,xz-utils,sqlite3" bookworm "$packages.new" \
-    "${MIRROR:-http://deb.debian.org/debian}" || { echo "Debian's packages of aarch64 cannot be had" >&2; exit 77; }
+    "${MIRROR:-http://deb.debian.org/debian}" 2>"$directory/packages.log" || {
+    cat "$directory/packages.log" >&2
+    ! grep -q "Could not resolve\|Could not connect\|Connection failed\|Temporary failure" "$directory/packages.log" || exit 77
+    exit 1
+  }
   mv "$packages.new" "$packages"
 fi
 PCTALLY_SYSROOT=$packages cmake -S "$sources" -B "$build" -G Ninja --toolchain "$sources/cmake/toolchains/aarch64.cmake" \
   -DCMAKE_BUILD_TYPE=Release >"$directory/cmake.log" 2>&1 || { tail -20 "$directory/cmake.log"; exit 1; }
-programs="spinner known_shares waiting_main signal_reader profil_threads forker churn known_paths"
+programs="spinner known_shares waiting_main signal_reader profil_threads forker churn known_paths starts"
 tests="tick_test perf_test path_test bpf_test process_test"
 PCTALLY_SYSROOT=$packages ninja -C "$build" -j "${JOBS:-$(nproc)}" pctally pctally_preload pctally_glibc $programs $tests >"$directory/build.log" ||
   { tail -20 "$directory/build.log"; exit 1; }

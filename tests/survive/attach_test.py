@@ -148,7 +148,8 @@ class Attach(unittest.TestCase):
                 # An unprivileged user does not see the kernel, which takes more of a busy machine.
                 self.assert_account(data, 0.03 if user == "root" else 0.1)
                 self.assertGreater(p.share_at_most(data, "spin_here"), 0.8)
-                self.assertLessEqual(data["cpu_s"], used + 0.01 + p.taken_s(data))  # perf's clock runs on where the host has the CPU
+                # perf's clock runs on where the host has the CPU. What it took is known to 10 ms of each.
+                self.assertLessEqual(data["cpu_s"], used + 0.01 + p.taken_s(data) + 0.01 * os.cpu_count())
                 self.assertGreater(data["cpu_s"], 0.5 * used)
                 self.assertEqual([row["pid"] for row in data["processes"]], [target.pid])
                 self.assertEqual(data["command"], ["@running", f"{target.pid}:spinner"])

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <tuple>
 #include <vector>
@@ -104,6 +105,28 @@ TEST(GoTable, WhatAFunctionHasOnTheStack) {
     EXPECT_FALSE(functions->is_outermost(1));
     EXPECT_TRUE(functions->is_outermost(2));
   }
+}
+
+/// As on aarch64.
+TEST(GoTable, RunsAreCountedInInstructions) {
+  Table table;
+  table.put(6, uint8_t{4});
+  table.put(96, std::array<unsigned char, 8>{0, 2, 1, 48, 11, 47, 4, 0});
+  const auto functions = GoTable::parse(table.bytes, 0);
+  ASSERT_TRUE(functions);
+  std::vector<std::tuple<uint64_t, uint64_t, int32_t>> found;
+  const auto add = [&found](uint64_t from, uint64_t to, int32_t bytes) {
+    found.emplace_back(from, to, bytes);
+  };
+  functions->visit_stack(1, add);
+  EXPECT_EQ(found, (std::vector<std::tuple<uint64_t, uint64_t, int32_t>>{
+                       {0x401040, 0x401044, 0}, {0x401044, 0x401070, 24}, {0x401070, 0x401080, 0}}));
+  found.clear();
+  table.put(96 + 6, uint8_t{5});  // beyond the function's end
+  functions->visit_stack(1, add);
+  EXPECT_EQ(found.size(), 2u);
+  table.put(6, uint8_t{2});
+  EXPECT_FALSE(GoTable::parse(table.bytes, 0)) << "of another machine";
 }
 
 /// Each takes no time of its own, but 64 MiB of them do.

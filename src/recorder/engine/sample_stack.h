@@ -19,6 +19,7 @@ inline StackSample stack_of(const RingSet::Sample& sample) {
   if (sample.stack_missed) stack.missing = PathEnd::kNoRoom;
   stack.kernel_calls = sample.kernel_calls;
   stack.attempted = sample.has_registers;
+  stack.in_kernel = sample.kernel;
   stack.cut_off = sample.stack_cut_off;
   return stack;
 }

@@ -44,14 +44,13 @@ bool find_clone_return(const CfiSections& sections, uint64_t address, CfiFunctio
 
 inline constexpr unsigned kCloneWords = 6;  ///< instructions up to the one at a place, by which it is known
 
-/// aarch64: is the last one on that way? mov x8, the number of clone or clone3; svc #0; then cmp x0, #0 or
-/// cbz x0, and two more.
+/// aarch64: is the last one on that way? mov x8, the number of clone or clone3; svc #0; cmp x0, #0; then the
+/// jumps to the child's code and to where the error is set, and ret.
 inline bool is_clone_return(const uint32_t (&words)[kCloneWords]) noexcept {
   constexpr uint32_t kClone = 0xd2801b88, kClone3 = 0xd2803668, kCall = 0xd4000001, kCompare = 0xf100001f;
   for (unsigned call = 1; call + 1 < kCloneWords; ++call) {
-    const uint32_t before = words[call - 1], behind = words[call + 1];
-    if (words[call] == kCall && (before == kClone || before == kClone3) &&
-        (behind == kCompare || (behind & 0xff00001f) == 0xb4000000))
+    const uint32_t before = words[call - 1];
+    if (words[call] == kCall && (before == kClone || before == kClone3) && words[call + 1] == kCompare)
       return true;
   }
   return false;

@@ -2,7 +2,7 @@
 // their instructions. Linux builds the vdso of aarch64 without unwind tables. Its functions are such, but for
 // new ones that need memory (getrandom): their ticks are cut.
 //
-// What the object says of itself is not believed: every read is checked against its end.
+// Every read is checked against the end of the image.
 #pragma once
 #include <stdint.h>
 

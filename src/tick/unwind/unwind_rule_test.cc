@@ -48,7 +48,7 @@ TEST_F(UnwindStepTest, NobodysLinkRegisterOutlivesACall) {
 
 TEST_F(UnwindStepTest, ASavedLinkRegisterIsTheReturnAddressWithoutItsSignature) {
   if ((getauxval(AT_HWCAP) & HWCAP_PACA) == 0) GTEST_SKIP() << "this machine signs no addresses";
-  registers_.base = 0x004d000000000005;
+  registers_.base = 0x0050000000000005;
   EXPECT_EQ(step({.cfa = CfaKind::kStack, .cfa_words = 4}, true), StepResult::kCaller);
   EXPECT_EQ(registers_.pc, 5u);
   registers_.stack = kStack;
@@ -93,9 +93,8 @@ TEST(PltStub, IsKnownAtEachOfItsInstructions) {
 TEST_F(UnwindStepTest, BehindCloneTheParentAloneHasACaller) {
   const uint32_t glibc[] = {0,          0,          0,          0,          0,          0xd2801b88,
                             0xd4000001, 0xf100001f, 0x540000a0, 0x5400004b, 0xd65f03c0, 0x17fcee66};
-  const uint32_t musl[] = {0, 0, 0, 0, 0, 0xd2801b88, 0xd4000001, 0xb4000040, 0xd65f03c0, 0, 0, 0};
   const uint32_t fork[] = {0, 0, 0, 0, 0, 0xd2801b88, 0xd4000001, 0xb140041f, 0x54000148, 0x2a0003e2, 0, 0};
-  for (const auto* code : {glibc, musl, fork})
+  for (const auto* code : {glibc, fork})
     for (unsigned at = kCloneWords - 1; at < std::size(glibc); ++at) {
       const auto read = [&](uint64_t, uint32_t(&words)[kCloneWords]) {
         std::copy_n(code + at + 1 - kCloneWords, kCloneWords, words);
@@ -125,7 +124,7 @@ TEST(KnownCode, WhatLeavesASignalHandlerIsKnownAtBothInstructions) {
   }
 }
 
-TEST(Frameless, InstructionsThatMayChangeTheStackPointerOrTheLinkAreTold) {
+TEST(Frameless, InstructionsThatMayChangeTheStackPointerOrTheLinkAreFound) {
   const uint32_t changes[] = {0xa9bf7bfd, 0xd10043ff, 0x910043ff, 0x94000001, 0xd63f0000, 0xf81f0ffe,
                               0xf8410ffd, 0xa8c17bfd, 0x910003fe, 0xf94007fe, 0x8b2063ff, 0x927cec1f,
                               0xd5300d1e, 0xd63f081f, 0xf81f0fe0, 0xaa0003fe};
