@@ -56,7 +56,7 @@ pctally engines --json >/out/engines.json
 for engine in bpf ring timer trap; do
   for case in %s; do
     case $case.$engine in
-      of_go.timer | of_go.trap) continue ;;  # it is static
+      of_go.timer | of_go.trap | by_thread.timer | by_thread.trap) continue ;;  # static; in the kernel
       of_go.*) set -- /t/goroutines ;;
       by_thread.*) set -- /t/starts by_thread 0.5 ;;
       *) set -- /t/known_paths $case 0.5 ;;
@@ -243,7 +243,7 @@ class OnAnyMachine(unittest.TestCase):
         available = self.engines(out)
         for engine in [engine for engine in ("bpf", "ring", "timer", "trap") if available[engine]]:
             for case, wanted in self.CASES.items():
-                if case == "of_go" and engine in ("timer", "trap"):
+                if case in ("of_go", "by_thread") and engine in ("timer", "trap"):
                     continue
                 with self.subTest(f"{engine} {case}"):
                     self.assertIn(f"{engine} {case} 0", said.splitlines())
@@ -257,7 +257,7 @@ class OnAnyMachine(unittest.TestCase):
                     self.assertGreater(work, 50)
                     self.assertGreater(right, 0.95 * work)
                     self.assertLess(cut, (0.02 if case == "stubs" else 0.1) * work)
-                    if case == "by_thread" and engine in ("ring", "bpf"):  # clone's child is cut, its parent is not
+                    if case == "by_thread":  # clone's child is cut, its parent is not
                         self.assertGreater(sum(ticks for path, ticks in paths if "by_thread" in path and "clone" in path), 10)
         for name in ("flat", "small", "machine") if available["bpf"] else ():
             self.assertIn(f"bpf {name} 0", said.splitlines())
