@@ -87,21 +87,26 @@ TEST(GoTable, InASectionOfOtherThings) {
   EXPECT_FALSE(GoTable::in_section(section, kSection, {bytes, sizeof relocations[0]}));
 }
 
+using Run = std::tuple<uint64_t, uint64_t, int32_t>;
+
+/// What a function has on the stack, where.
+std::vector<Run> stack_of(const GoTable& functions, uint64_t number) {
+  std::vector<Run> found;
+  functions.visit_stack(
+      number, [&found](uint64_t from, uint64_t to, int32_t bytes) { found.emplace_back(from, to, bytes); });
+  return found;
+}
+
+const std::vector<Run> kStackOfB = {
+    {0x401040, 0x401044, 0}, {0x401044, 0x401070, 24}, {0x401070, 0x401080, 0}};
+
 TEST(GoTable, WhatAFunctionHasOnTheStack) {
   for (const uint32_t magic : {0xfffffff0u, 0xfffffff1u}) {
     const Table table(kText, magic);
     const auto functions = GoTable::parse(table.bytes, 0);
     ASSERT_TRUE(functions);
-    std::vector<std::tuple<uint64_t, uint64_t, int32_t>> found;
-    const auto add = [&found](uint64_t from, uint64_t to, int32_t bytes) {
-      found.emplace_back(from, to, bytes);
-    };
-    functions->visit_stack(1, add);
-    EXPECT_EQ(found, (std::vector<std::tuple<uint64_t, uint64_t, int32_t>>{
-                         {0x401040, 0x401044, 0}, {0x401044, 0x401070, 24}, {0x401070, 0x401080, 0}}));
-    found.clear();
-    functions->visit_stack(0, add);
-    EXPECT_TRUE(found.empty()) << "nothing is known of it";
+    EXPECT_EQ(stack_of(*functions, 1), kStackOfB);
+    EXPECT_TRUE(stack_of(*functions, 0).empty()) << "nothing is known of it";
     EXPECT_FALSE(functions->is_outermost(1));
     EXPECT_TRUE(functions->is_outermost(2));
   }
@@ -114,17 +119,9 @@ TEST(GoTable, RunsAreCountedInInstructions) {
   table.put(96, std::array<unsigned char, 8>{0, 2, 1, 48, 11, 47, 4, 0});
   const auto functions = GoTable::parse(table.bytes, 0);
   ASSERT_TRUE(functions);
-  std::vector<std::tuple<uint64_t, uint64_t, int32_t>> found;
-  const auto add = [&found](uint64_t from, uint64_t to, int32_t bytes) {
-    found.emplace_back(from, to, bytes);
-  };
-  functions->visit_stack(1, add);
-  EXPECT_EQ(found, (std::vector<std::tuple<uint64_t, uint64_t, int32_t>>{
-                       {0x401040, 0x401044, 0}, {0x401044, 0x401070, 24}, {0x401070, 0x401080, 0}}));
-  found.clear();
+  EXPECT_EQ(stack_of(*functions, 1), kStackOfB);
   table.put(96 + 6, uint8_t{5});  // beyond the function's end
-  functions->visit_stack(1, add);
-  EXPECT_EQ(found.size(), 2u);
+  EXPECT_EQ(stack_of(*functions, 1).size(), 2u);
   table.put(6, uint8_t{2});
   EXPECT_FALSE(GoTable::parse(table.bytes, 0)) << "of another machine";
 }
