@@ -46,7 +46,7 @@ class BpfCounter {
     bool children = true;                        ///< PCTALLY_FILTER_FOLLOWED: follow what they fork
     int cgroup = -1;                             ///< PCTALLY_FILTER_CGROUP: a descriptor of its directory
     uint32_t table_slots = PCTALLY_TABLE_SLOTS;  ///< a power of two up to that
-    bool paths = false;       ///< hand ticks over with their stacks. REQUIRES: KernelPaths::are_built()
+    bool paths = false;       ///< hand ticks over with their stacks. REQUIRES: PCTALLY_FOLLOWS_PATHS
     uint32_t path_bytes = 0;  ///< of the ring for them, a power of two; 0: by the number of CPUs
   };
   struct Totals {

@@ -18,8 +18,6 @@ constexpr size_t kBytesPerCpu = size_t{4} << 20, kBytesPerCpuOfAll = size_t{16} 
 
 }  // namespace
 
-bool KernelPaths::are_built() noexcept { return PCTALLY_FOLLOWS_PATHS != 0; }
-
 void KernelPaths::choose_sizes(bpf_object* object, size_t cpus, size_t ring_bytes, bool all) {
   const size_t by_cpus = std::bit_ceil(cpus) * (all ? kBytesPerCpuOfAll : kBytesPerCpu);
   const size_t ring = ring_bytes != 0 ? ring_bytes : std::min(by_cpus, kMostBytes);

@@ -11,9 +11,6 @@ namespace pctally {
 
 class KernelPaths {
  public:
-  /// True if this build has a program that keeps call paths.
-  static bool are_built() noexcept;
-
   /// Says how large the maps of an object are to be that is not loaded yet. `ring_bytes`: 0: by the CPUs, and
   /// larger where programs of `all` processes, or of a group, are counted.
   static void choose_sizes(bpf_object* object, size_t cpus, size_t ring_bytes, bool all);

@@ -50,8 +50,8 @@ bool has_own_frame(std::string_view name) {
 UnwindRule go_rule(const GoTable& table, uint64_t number, int32_t bytes, int32_t first) {
   if (table.is_outermost(number)) return {.cfa = CfaKind::kEnd};
   const int32_t words = bytes / 8, saved = first / 8;
-  const bool is_strange = kReturnsInRegister && (saved > INT16_MAX || has_own_frame(table.name(number)));
-  const bool is_known = !table.writes_stack_pointer(number) && bytes >= 0 && bytes % 8 == 0 && !is_strange;
+  const bool is_far = kReturnsInRegister && saved > INT16_MAX;
+  const bool is_known = !table.writes_stack_pointer(number) && bytes >= 0 && bytes % 8 == 0 && !is_far;
   if (!is_known) return {.cfa = CfaKind::kUnsupported};
   UnwindRule rule{.cfa = CfaKind::kStack, .frame = FrameKind::kUndefined, .base = FrameKind::kUndefined};
   rule.set_far_words(kReturnsInRegister ? words : words + 1);
@@ -253,6 +253,8 @@ void ObjectFrames::visit_go(uint64_t number, Visit&& visit) const {
   uint64_t known = start;
   int32_t first = 0;
   if (start == entry_) return visit(start, end, UnwindRule{.cfa = CfaKind::kEnd});
+  if (kReturnsInRegister && has_own_frame(go_->name(number)))
+    return visit(start, end, go_rule(*go_, number, -1, 0));
   go_->visit_stack(number, [&](uint64_t from, uint64_t to, int32_t bytes) {
     if (first == 0) first = std::max(bytes, 0);
     visit(from, to, go_rule(*go_, number, bytes, first));

@@ -5,13 +5,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include <functional>
 #include <vector>
 
 #include "histfile/fresh_file_for_test.h"
 #include "path/process_code_for_test.h"
-#include "path/registers_for_test.h"
+#include "tick/context.h"
 
 #if PCTALLY_FOLLOWS_PATHS
 
@@ -35,12 +36,12 @@ class UnwinderTest : public testing::Test {
   /// Unwinds from here, of a copy of `most` bytes of the stack, and compares with what
   /// libgcc's unwinder finds.
   __attribute__((noinline)) void compare_with_backtrace(size_t most = SIZE_MAX) {
-    ucontext_t context;
+    ucontext_t context{};
     getcontext(&context);
     void* addresses[512];
     const int count = backtrace(addresses, 512);
     StackSample sample;
-    sample.registers = registers_of(context);
+    sample.registers = interrupted_registers(&context);
     const uint64_t end = end_of_stack(sample.registers.stack);
     const size_t bytes = std::min<size_t>(most, end - sample.registers.stack);
     sample.cut_off = bytes == most && !as_words_;

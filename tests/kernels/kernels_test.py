@@ -96,13 +96,12 @@ KNOWN_PATHS = {
     "in_thread": ("thread_body", "work"),
     "in_handler": ("handler", "work"),
     "frame_pointer": ("main", "frame_pointer", "with_frame_pointer", "work"),
-    "of_go": ("main.run", "main.add", "main.sum"),  # by ring and bpf
 }
-ON_X86 = {case: path for case, path in KNOWN_PATHS.items() if case != "of_go"}  # paths.ring has it
 # There a frame pointer does not say where the caller's stack pointer is, and some code has no unwind table.
 ON_AARCH64 = {**{case: path for case, path in KNOWN_PATHS.items() if case != "frame_pointer"},
               "in_vdso": ("main", "in_vdso"), "stubs": ("main", "stubs"), "on_stack_above": ("other_handler", "work"),
-              "tail_call": ("main", "tail_call", "work"), "by_thread": ("main", "by_thread")}
+              "tail_call": ("main", "tail_call", "work"), "by_thread": ("main", "by_thread"),
+              "of_go": ("main.run", "main.add", "main.sum")}  # both by ring and bpf
 
 WAITS = ("poll", "nanosleep", "epoll_wait", "futex", "pthread_join", "sem_")
 
@@ -169,7 +168,7 @@ def need(*tools):
 
 class OnAnyMachine(unittest.TestCase):
     MACHINE = "x86_64"
-    CASES = ON_X86
+    CASES = KNOWN_PATHS
 
     def kernel(self, name):
         kernel, why = unpacked(*KERNELS[name])

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 #include "clock/tick_path.h"
 #include "histfile/fresh_file_for_test.h"
 #include "histfile/path_nodes_for_test.h"
-#include "path/registers_for_test.h"
 #include "process/address_space.h"
+#include "tick/context.h"
 #include "tick/own_path.h"
 
 #if PCTALLY_FOLLOWS_PATHS
@@ -94,13 +95,13 @@ class InjectedPathsTest : public testing::Test {
 
 OwnStack stack_of(const ucontext_t& context) {
   OwnStack stack;
-  stack.registers = registers_of(context);
+  stack.registers = interrupted_registers(&context);
   stack.end = UINT64_MAX;
   return stack;
 }
 
 TEST_F(InjectedPathsTest, AThreadFindsOnItsOwnStackWhatLibgccFinds) {
-  ucontext_t context;
+  ucontext_t context{};
   OwnPath path;
   ASSERT_TRUE(open_own_path(own_, 1, &path));
   getcontext(&context);
@@ -121,7 +122,7 @@ TEST_F(InjectedPathsTest, AThreadFindsOnItsOwnStackWhatLibgccFinds) {
 
 TEST_F(InjectedPathsTest, APathIsCountedOnceAndItsSlotsAreFreeAgain) {
   InjectedPaths injected(&file());
-  ucontext_t context;
+  ucontext_t context{};
   OwnPath path;
   ASSERT_TRUE(open_own_path(own_, 7, &path));
   getcontext(&context);

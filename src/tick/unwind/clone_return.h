@@ -56,13 +56,13 @@ inline bool is_clone_return(const uint32_t (&words)[kCloneWords]) noexcept {
   return false;
 }
 
-/// aarch64: the rule there, where the table has `found`. `read(address, words)` reads kCloneWords, of which
-/// the last is at `address`; false if it cannot.
+/// aarch64: the rule at `address`, where the table has `found`. `read(address, words)` reads kCloneWords
+/// instructions, the last at `address`; false if it cannot.
 template <class Read>
 UnwindRule rule_behind_clone(const UnwindRule& found, uint64_t address, Read&& read) noexcept {
-  constexpr UnwindRule kOfLeaf{.cfa = CfaKind::kStack}, kOfParent{.cfa = CfaKind::kParent};
+  constexpr UnwindRule kOfParent{.cfa = CfaKind::kParent};
   uint32_t words[kCloneWords];
-  const bool may_be = kReturnsInRegister && found == kOfLeaf && (address & 3) == 0;
+  const bool may_be = kReturnsInRegister && found == kFramelessRule && (address & 3) == 0;
   return may_be && read(address, words) && is_clone_return(words) ? kOfParent : found;
 }
 

@@ -54,9 +54,6 @@ struct FramelessFunctions {
   }
 };
 
-/// The rule in such a function, in the innermost frame.
-inline constexpr UnwindRule kFramelessRule = {.cfa = CfaKind::kStack};
-
 /// A 64-bit ELF image in memory. System V ABI, chapters 4 and 5.
 class ElfImage {
  public:

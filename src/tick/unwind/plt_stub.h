@@ -6,6 +6,7 @@
 // CfaKind::kPlt, or from its jump.
 #pragma once
 #include "tick/unwind/cfi.h"
+#include "tick/unwind/stack_walk.h"
 
 namespace pctally {
 
@@ -38,14 +39,11 @@ inline bool find_plt_rule(const uint32_t (&words)[kPltWords], UnwindRule* rule) 
 
 /// The rule at words[kPltBefore], if that lies in an entry of a PLT or leaves a signal handler (kTrampoline).
 inline bool find_rule_by_code(const uint32_t (&words)[kPltWords], UnwindRule* rule) noexcept {
-  constexpr uint32_t kMove = 0xd2801168, kCall = 0xd4000001;
-  for (unsigned before = 0; before <= 1; ++before) {
-    const uint32_t* start = words + kPltBefore - before;
-    if (start[0] != kMove || start[1] != kCall) continue;
-    *rule = {.cfa = CfaKind::kSignal};
-    return true;
-  }
-  return find_plt_rule(words, rule);
+  const bool leaves_handler = __builtin_memcmp(words + kPltBefore, kTrampoline, sizeof kTrampoline) == 0 ||
+                              __builtin_memcmp(words + kPltBefore - 1, kTrampoline, sizeof kTrampoline) == 0;
+  if (!leaves_handler) return find_plt_rule(words, rule);
+  *rule = kTrampolineRule;
+  return true;
 }
 
 inline constexpr unsigned kStubBefore = 4;  ///< bytes before a place, by which a stub is known,

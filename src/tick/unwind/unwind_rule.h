@@ -102,6 +102,9 @@ struct UnwindRule {
 };
 static_assert(sizeof(UnwindRule) == 12);
 
+/// aarch64: of a function that keeps its return address in x30 and has no frame.
+inline constexpr UnwindRule kFramelessRule = {.cfa = CfaKind::kStack};
+
 /// The rule from a position in an object on, up to the next row.
 struct UnwindRow {
   uint64_t position = 0;
