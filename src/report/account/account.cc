@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 
 #include "base/time_ns.h"
@@ -33,6 +34,22 @@ int64_t chance_of(const ProfileRun& profile, const Account& account, uint64_t se
 }
 
 }  // namespace
+
+TicklessProcesses tickless_processes(const Profile& profile) {
+  TicklessProcesses tickless;
+  std::map<std::string_view, uint64_t> programs;
+  for (const ProfileProcess& process : profile.processes) {
+    if (process.engine.empty()) continue;
+    if (process.pid == 0) tickless.more = true;
+    if (process.pid == 0 || process.ticks != 0) continue;
+    ++tickless.number;
+    if (const uint64_t number = ++programs[process.comm]; number > tickless.most) {
+      tickless.most = number;
+      tickless.program = process.comm;
+    }
+  }
+  return tickless;
+}
 
 uint64_t start_ticks(const Profile& profile) {
   uint64_t ticks = 0;

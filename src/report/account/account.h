@@ -40,6 +40,15 @@ std::vector<UnsampledPart> unsampled_parts(const Profile& profile);
 /// Ticks of "[process start]", which were read off a clock, not sampled: with the kernel's part of it.
 uint64_t start_ticks(const Profile& profile);
 
+/// Processes that were observed and have no tick.
+struct TicklessProcesses {
+  uint64_t number = 0;
+  bool more = false;    ///< perhaps: the file has one row for older processes of a program
+  std::string program;  ///< the one that most of `number` ran
+  uint64_t most = 0;    ///< so many of them
+};
+TicklessProcesses tickless_processes(const Profile& profile);
+
 /// ticks * period, in nanoseconds (or events), at most what an int64_t holds.
 int64_t duration_of(uint64_t ticks, uint64_t period_ns);
 

@@ -11,6 +11,7 @@
 
 #include "profile/command.h"
 #include "profile/runs.h"
+#include "report/account/deep_ticks.h"
 #include "report/print/figures.h"
 
 namespace pctally {
@@ -211,33 +212,51 @@ bool was_busy(const Profile& profile) {
   return profile.clock_tick_ns != 0 && sampled_ns / 5 > profile.ledger.samples * (profile.clock_tick_ns / 4);
 }
 
+/// The kernel starts an event's period anew in each thread.
+bool has_events_of_threads(const Profile& profile) {
+  return profile.engine == "ring" && profile.machine_cpus == 0;
+}
+
+/// "; try ...": of each thread such an event misses half a period. An engine in the program is there from its
+/// start alone.
+const char* other_rate_or_engine(const Profile& profile) {
+  return has_command(profile) ? "; try -e timer" : "; try a higher -F";
+}
+
+/// "802 processes too short for a tick (800 of true); try -e timer", where these can have used most of the
+/// unsampled time, or empty.
+std::string processes_without_a_tick(const Profile& profile, const Account& account) {
+  const TicklessProcesses tickless = tickless_processes(profile);
+  if (!has_events_of_threads(profile) || tickless.number < 2) return {};
+  if (duration_of(tickless.number, profile.period_ns) < account.unsampled_ns / 2) return {};
+  return fmt::format("{}{} processes too short for a tick ({} of {}){}", tickless.more ? "more than " : "",
+                     tickless.number, tickless.most, tickless.program, other_rate_or_engine(profile));
+}
+
 /// Why CPU time went unsampled, as far as the file can tell.
 std::string gap_reason(const Profile& profile, const Account& account) {
   if (std::string part = main_part(profile, account); !part.empty()) return part;
   if (is_too_frequent(profile)) return "more ticks than this machine delivers; use a lower -F";
   if (static_cast<int64_t>(unobserved_ns(profile)) > account.unsampled_ns / 2)
     return "processes that were not observed";
+  if (std::string tickless = processes_without_a_tick(profile, account); !tickless.empty()) return tickless;
   std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
   const bool unobserved = has_unobserved(profile), stolen = stolen_percent(profile, account) > 0;
   reason += unobserved ? "unobserved processes, " : "";
-  const bool per_thread = profile.engine == "ring" && profile.machine_cpus == 0;
-  // A tick that falls due in a switch to the idle task, where interrupts are off, comes after it. A host may
-  // hold a CPU for 0.1 s and not say so: to this kernel the program ran, and no tick came.
+  const bool own_events = has_events_of_threads(profile);
+  // A tick that falls due in a switch to the idle task, where interrupts are off, comes after it. Linux 6.18
+  // closes a thread's event before it frees the memory. A host may hold a CPU for 0.1 s and not say so: to
+  // this kernel the program ran, and no tick came.
   if (was_busy(profile))
     reason += "what threads ran after their last sample (busy machine)";
   else if (runs_in_program(profile))
     reason += "what is short, static or blocks signals";
   else
-    reason += fmt::format("{}{}, frequent sleeps{}", unobserved ? "short ones" : "short threads or processes",
-                          per_thread && !unobserved ? ", the ends of large ones" : "",
-                          stolen ? "" : ", or a busy host");
+    reason += fmt::format("{}, frequent sleeps{}{}", unobserved ? "short ones" : "short threads or processes",
+                          own_events && !unobserved ? ", exits" : "", stolen ? "" : ", or a busy host");
   if (stolen) reason += ", or CPU time that the host took";
   if (runs_in_program(profile)) reason += "; as root, -e bpf samples more";
-  // An event of a thread misses half a period of each; Linux 6.18 closes it before it frees the memory.
-  // An engine in the program is there from its start alone.
-  if (per_thread && !unobserved)
-    reason +=
-        has_command(profile) ? " (try -e timer, or as root -e bpf)" : " (try a higher -F, or as root -e bpf)";
+  if (own_events && !unobserved) reason += other_rate_or_engine(profile);
   return reason;
 }
 
@@ -293,7 +312,7 @@ void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   else if (kernel_is_part && !is_too_frequent(profile) &&
            account.unsampled_ns <= system_ns + account.cpu_ns / 50)
     add(out, Severity::kWarning, "kernel-unseen", unseen_kernel(profile, account, gap));
-  else if (kernel_is_part)
+  else if (kernel_is_part && processes_without_a_tick(profile, account).empty())
     add(out, Severity::kWarning, "unsampled",
         fmt::format("{:.1f} % of the CPU time was not sampled: {:.2f} s of kernel code, {}", 100 * gap,
                     seconds(system_ns), gap_reason(profile, account)));
@@ -315,6 +334,7 @@ std::string program_or_target(const Profile& profile) {
 /// A process may end before the recorder has looked at it, and so be without a row that says why.
 std::string why_nothing_was_observed(const Profile& profile, const Account& account) {
   if (!main_part(profile, account).empty()) return "the next warning says why";
+  if (!processes_without_a_tick(profile, account).empty()) return "the next warning says why";
   if (has_unobserved(profile) || !runs_in_program(profile)) return "none of it was observed";
   return fmt::format("{} no static, setuid or env -i program; try -e ring",
                      profile.engine == kSeveralEngines ? "its engines see" : profile.engine + " sees");
@@ -420,38 +440,14 @@ void check_host(const Profile& profile, const Account& account, Warnings* out) {
             stolen));
 }
 
-/// The share of ticks in deep stacks, and how many each sample there stands for beside one of another stack,
-/// at most: a thread samples all its deep stacks at the rate of the deepest, which is known of a scope alone.
-std::pair<double, double> deep_ticks(const PathTree& tree) {
-  std::vector<uint32_t> frames(tree.size()), roots(frames), deepest(frames);
-  double all = 0, deep = 0, weights = 0;
-  for (size_t i = 0; i < tree.size(); ++i) {
-    const PathTreeNode& node = tree[i];
-    const bool is_root = node.parent == PathTreeNode::kNoParent;
-    const bool is_frame = node.kind != PathNodeKind::kScope && node.kind != PathNodeKind::kCut;
-    roots[i] = is_root ? static_cast<uint32_t>(i) : roots[node.parent];
-    frames[i] = (is_root ? 0 : frames[node.parent]) + (is_frame ? 1 : 0);
-    deepest[roots[i]] = std::max(deepest[roots[i]], frames[i]);
-    all += static_cast<double>(node.self + node.folded);
-  }
-  for (size_t i = 0; i < tree.size(); ++i) {
-    if (frames[i] <= kFramesAtFullRate) continue;
-    // 0 to 2n are left out: the mean of the squares of 1 to 2n + 1, by their mean.
-    const uint32_t n = (deepest[roots[i]] - 1) / kFramesAtFullRate;
-    deep += static_cast<double>(tree[i].self + tree[i].folded);
-    weights += static_cast<double>(tree[i].self + tree[i].folded) * (4 * n + 3) / 3;
-  }
-  return deep == 0 ? std::pair(0.0, 1.0) : std::pair(deep / all, weights / deep);
-}
-
 constexpr double kDeepTicksWorthANote = 0.01;
 
 /// Their intervals are those of the whole: too narrow there.
 void check_deep_stacks(const Profile& profile, Warnings* out) {
   if (profile.engine != "timer" && profile.engine != "trap") return;
-  const auto [share, each] = deep_ticks(profile.paths.context);
+  const auto [share, weight] = deep_ticks(profile.paths.context);
   if (share < kDeepTicksWorthANote) return;
-  const double wider = std::sqrt(each / (1 - share + share * each));
+  const double wider = std::sqrt(weight / (1 - share + share * weight));
   std::string text =
       fmt::format("{:.0f} % of the ticks are in stacks deeper than {} frames, which are sampled more rarely",
                   100 * share, kFramesAtFullRate);

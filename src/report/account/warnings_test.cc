@@ -249,11 +249,10 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   profile.command = {"a"};
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning,
-                             "short threads or processes, the ends of large ones, frequent sleeps, or a busy "
-                             "host (try -e timer, or as root -e bpf)")));
+                             "short threads or processes, frequent sleeps, exits, or a busy host; try -e "
+                             "timer")));
   profile.command = {"@running", "7:a"};
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "or a busy host (try a higher -F, or as root -e bpf)")))
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "or a busy host; try a higher -F")))
       << "timer observes only what record starts";
   profile.machine_cpus = 2;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "sleeps, or a busy host")));
@@ -292,6 +291,48 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   EXPECT_THAT(
       warnings(profile),
       ElementsAre(is(Severity::kWarning, "not sampled: 0.20 s of kernel code, short threads or processes")));
+}
+
+// By perf events of their own: the kernel starts the period anew in each.
+TEST(Warnings, ProcessesTooShortForATickAreNamed) {
+  Profile profile = trusty();
+  profile.engine = "ring";
+  profile.command = {"sh"};
+  profile.cpu_user_ns += 300'000'000;
+  profile.cpu_system_ns = 100'000'000;
+  profile.kernel_observed = false;
+  const ProfileProcess observed = profile.processes[0];
+  const auto add = [&](const char* comm, int number) {
+    for (int i = 0; i < number; ++i) {
+      profile.processes.push_back(observed);
+      profile.processes.back().comm = comm;
+      profile.processes.back().ticks = 0;
+    }
+  };
+  add("true", 150);
+  add("seq", 40);
+  const char* general = "0.10 s of kernel code, short threads or processes, frequent sleeps";
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, general)))
+      << "190 cannot have used half of 0.4 s";
+  add("seq", 20);
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning,
+                             "was not sampled: 210 processes too short for a tick (150 of true); try -e "
+                             "timer")));
+  profile.processes.push_back(observed);
+  profile.processes.back().pid = 0;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "more than 210 processes too short for a tick")))
+      << "of those in one row nobody knows how many had none";
+  profile.machine_cpus = 2;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, general))) << "events of whole CPUs";
+  profile.machine_cpus = 0;
+  profile.ledger = {};
+  add("true", 800);
+  EXPECT_THAT(
+      warnings(profile),
+      ElementsAre(is(Severity::kWarning, "of CPU time: the next warning says why"),
+                  is(Severity::kWarning, "more than 1010 processes too short for a tick (950 of true)")));
 }
 
 /// A sum of the profile's runs, whose periods differ: its ticks stand for 1 ns.
