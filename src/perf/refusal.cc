@@ -7,9 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <string_view>
+
 #include "base/kernel/kernel_setting.h"
 #include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
+#include "perf/ring.h"
 
 namespace pctally {
 namespace {
@@ -103,6 +106,15 @@ Refusal explain_refusal(int error) {
     refusal.remedy = "raise ulimit -l";
   }
   return refusal;
+}
+
+bool is_of_opening(const Error& error) { return std::string_view(error.text).starts_with(kPerfEventOpen); }
+
+Refusal explain_refusal(const Error& error) {
+  if (is_of_opening(error)) return explain_refusal(error.code);
+  if (error.code != EPERM) return {error.text, ""};
+  return {std::string(error.text) + ", more than this user may lock",
+          "raise ulimit -l, or end other recordings of this user"};
 }
 
 Refusal explain_refusal(int error, const Target& target) {

@@ -1,7 +1,9 @@
-// Why perf_event_open(2) refused, and what to do about it: the errno and the settings as read, never a guess.
+// Why an event or its memory was refused, and what to do about it: the errno and the settings as read, never
+// a guess.
 #pragma once
 #include <string>
 
+#include "base/result.h"
 #include "perf/target.h"
 
 namespace pctally {
@@ -11,8 +13,14 @@ struct Refusal {
   std::string remedy;  ///< empty if none is known
 };
 
-/// Explains why an event on a process of one's own was refused.
+/// Whether perf_event_open(2) refused: else it was the memory of the ring, or another call.
+bool is_of_opening(const Error& error);
+
+/// Explains why perf_event_open(2) refused an event on a process of one's own.
 Refusal explain_refusal(int error);
+
+/// The same of an event with its ring, whose memory mmap(2) may refuse.
+Refusal explain_refusal(const Error& error);
 
 /// The same for the events of `target`.
 Refusal explain_refusal(int error, const Target& target);

@@ -26,8 +26,6 @@ constexpr double kPressed =
     0.75;  ///< the kernel wakes the reader at 0.5; a ring that lost a record is full but for that
 constexpr uint32_t kRecordPages = 64;  ///< of a ring without ticks
 
-bool is_of_opening(const Error& error) { return std::string_view(error.text).starts_with(kPerfEventOpen); }
-
 /// Tries the call again with less and less of what older kernels and smaller limits refuse. Kernel mode is
 /// refused by perf_event_open(2) alone, memory by mmap(2).
 Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* settings) {
@@ -52,14 +50,9 @@ Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* setti
 }
 
 std::unexpected<Error> explained(const Error& error, const Target& target) {
-  std::string text = error.text;
-  if (is_of_opening(error)) {
-    Refusal refusal = explain_refusal(error.code, target);
-    text = refusal.reason + (refusal.remedy.empty() ? "" : "; " + refusal.remedy);
-  } else if (error.code == EPERM) {
-    text += ", more than this user may lock; raise ulimit -l";
-  }
-  return fail(error.code, "%s", text.c_str());
+  const Refusal refusal = is_of_opening(error) ? explain_refusal(error.code, target) : explain_refusal(error);
+  return fail(error.code, "%s%s%s", refusal.reason.c_str(), refusal.remedy.empty() ? "" : "; ",
+              refusal.remedy.c_str());
 }
 
 }  // namespace

@@ -21,8 +21,7 @@
 namespace pctally {
 namespace {
 
-void explain(int error, EngineProbe* probe) {
-  Refusal refusal = explain_refusal(error);
+void explain(const Refusal& refusal, EngineProbe* probe) {
   probe->reason = refusal.reason;
   probe->remedy = refusal.remedy;
 }
@@ -45,7 +44,7 @@ EngineProbe probe_ring() {
   const PerfScope self = PerfScope::task(getpid());
   auto ring = try_ring(self, false);
   probe.available = ring.has_value();
-  if (!ring) explain(ring.error().code, &probe);
+  if (!ring) explain(explain_refusal(ring.error()), &probe);
   bool kernel = try_ring(self, true).has_value();
   bool whole_machine = try_ring(PerfScope::machine(), kernel).has_value();
   probe.misses = ring_blindness(!whole_machine, kernel);
@@ -94,7 +93,7 @@ EngineProbe probe_trap() {
   if (works) return probe;
   probe.available = false;
   const int error = works.error();
-  if (error == EACCES || error == EPERM || error == ENOSYS) explain(error, &probe);
+  if (error == EACCES || error == EPERM || error == ENOSYS) explain(explain_refusal(error), &probe);
   if (error == ENOSYS && try_ring(PerfScope::task(getpid()), false)) {  // the call is there, the trap is not
     probe.reason = explained(works).error().text;
     probe.remedy = "use a newer kernel, or engine timer";
