@@ -43,6 +43,12 @@ class Host {
     return !broken_;
   }
 
+  /// The first number of the next segment.
+  bool receive_start(Dump* dump) {
+    dump->starts.push_back(word(8));
+    return !broken_;
+  }
+
   /// Everything that one transfer sends; nothing if it breaks off.
   std::optional<Dump> receive() {
     Dump dump;
@@ -51,7 +57,7 @@ class Host {
   }
   std::optional<Dump> receive_segments(Dump dump) {
     for (uint32_t i = 0; i < dump.sections && !broken_; ++i) {
-      dump.starts.push_back(word(8));
+      if (dump.starts.size() == i) receive_start(&dump);
       uint64_t count = word(4);
       std::vector<uint16_t>& counters = dump.counters.emplace_back();
       while (counters.size() < count && !broken_) counters.push_back(static_cast<uint16_t>(word(2)));

@@ -230,7 +230,7 @@ TEST_F(n64_osprofile_description, a_list_replaced_during_a_transfer_ends_it) {
   ASSERT_EQ(last_error(), 0);
   Host host(query_self());
   Dump dump;
-  ASSERT_TRUE(host.receive_header(&dump)) << "the transfer has begun";
+  ASSERT_TRUE(host.receive_header(&dump) && host.receive_start(&dump)) << "the segment has begun";
   init();
   EXPECT_FALSE(host.receive_segments(dump).has_value()) << "and has been broken off";
   EXPECT_TRUE(dump_self().has_value()) << "the next one is whole";
