@@ -29,7 +29,10 @@ void on_watch() noexcept {
 
 Status ClockWatch::start(Check check) noexcept {
   if (g_check != nullptr) return {EBUSY, "a clock is watched already"};
-  TickSlot::reserve_signal();
+  {
+    MutexLock locked(g_threads);
+    TickSlot::reserve_signal();
+  }
   if (TickSlot::signal_number() == 0) return {EAGAIN, "no free signal for the watch"};
   on_signal_with(&g_timer, on_watch);
   if (auto made = create_thread_timer(getpid(), TickSlot::signal_number(), &g_timer, &g_timer); !made)

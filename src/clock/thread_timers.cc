@@ -46,7 +46,7 @@ uint64_t first_expiry_ns(Booking booking, uint64_t period_ns) noexcept {
   return 1 + random.below(period_ns);
 }
 
-Status create_timer(pid_t thread, ThreadTimer* timer, int* id) noexcept {
+Status create_timer(pid_t thread, ThreadTimer* timer, int* id) noexcept REQUIRES(g_threads) {
   for (const int before = errno;;) {
     auto created = create_thread_timer(thread, TickSlot::signal_number(), timer, id);
     if (created.error() == EINVAL && TickSlot::go_lower()) continue;

@@ -59,9 +59,18 @@ int clock_signal(ClockKind kind) noexcept {
   return kind == ClockKind::kNone ? 0 : kind == ClockKind::kTrap ? SIGTRAP : TickSlot::signal_number();
 }
 
+namespace {
+
+void reserve_signal() noexcept {
+  MutexLock locked(g_threads);
+  TickSlot::reserve_signal();
+}
+
+}  // namespace
+
 Status TickClock::begin(ClockKind kind) noexcept {
   if (kind == ClockKind::kTrap) {
-    TickSlot::reserve_signal();
+    reserve_signal();
     auto started = trap_.start(tables_, plan_.period_ns, plan_.pace);
     if (started) hook_threads(+1);
     return started;

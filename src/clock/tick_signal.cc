@@ -36,7 +36,7 @@ struct Slot {
 };
 Slot g_slots[kMostClocks] = {};
 int g_signal = 0;
-bool g_proven = false;  ///< a timer on it exists or did
+bool g_proven GUARDED_BY(g_threads) = false;  ///< a timer on it exists or did
 void* g_value = nullptr;
 void (*g_work)() noexcept = nullptr;
 
@@ -133,17 +133,17 @@ void on_tick(int signal, siginfo_t* info, void* context) {
 }
 
 /// What the program blocked when it was asked for a signal first: it may wait for these.
-sigset_t g_blocked;
-bool g_knows_blocked = false;
+sigset_t g_blocked GUARDED_BY(g_threads);
+bool g_knows_blocked GUARDED_BY(g_threads) = false;
 
-bool is_free(int signal) noexcept {
+bool is_free(int signal) noexcept REQUIRES(g_threads) {
   struct sigaction action;
   if (next_sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return false;
   return sigismember(&g_blocked, signal) == 0;
 }
 
 /// From the top: applications take theirs from SIGRTMIN upwards.
-int free_signal(int below) noexcept {
+int free_signal(int below) noexcept REQUIRES(g_threads) {
   for (int signal = below - 1; signal > SIGRTMIN; --signal)
     if (is_free(signal)) return signal;
   return 0;
@@ -158,7 +158,7 @@ Status set_handler(int signal) noexcept {
   return next_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
 }
 
-Status install_handler(int below) noexcept {
+Status install_handler(int below) noexcept REQUIRES(g_threads) {
   if (!g_knows_blocked) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
   g_knows_blocked = true;
   const int signal = free_signal(below);
@@ -170,25 +170,23 @@ Status install_handler(int below) noexcept {
 }
 
 /// Set again where it is: the fault guard may be in front only now.
-Status take_signal() noexcept {
+Status take_signal() noexcept REQUIRES(g_threads) {
   return g_signal != 0 && !TickSlot::stolen() ? set_handler(g_signal) : install_handler(SIGRTMAX);
 }
 
 }  // namespace
 
-/// By compare-and-swap: the callers of two slots need not share a lock.
 Status TickSlot::claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept {
   if (auto installed = take_signal(); !installed) return installed;
   for (unsigned index = 0; index < kMostClocks; ++index) {
     Slot& slot = g_slots[index];
-    PublishedTables* free = nullptr;
-    if (!__atomic_compare_exchange_n(&slot.tables, &free, tables, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-      continue;
+    if (__atomic_load_n(&slot.tables, __ATOMIC_ACQUIRE) != nullptr) continue;
     slot.period_ns = period_ns;
     slot.first_weight = first_weight;
     const uint64_t kernel_ns = kernel_tick_ns();
     slot.kept_ns = static_cast<int64_t>(kKernelTicksKept * (period_ns > kernel_ns ? period_ns : kernel_ns));
     slot.pots.clear();
+    __atomic_store_n(&slot.tables, tables, __ATOMIC_RELEASE);
     index_ = index;
     return {};
   }

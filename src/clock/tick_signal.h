@@ -16,7 +16,8 @@ class TickSlot {
  public:
   /// Ticks go to `tables`, which must outlive the process: a signal on its way may still use them after
   /// release(). Errors: EAGAIN (no slot or free signal left).
-  Status claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept;
+  Status claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept
+      REQUIRES(g_threads);
 
   /// The handler stays, so that a signal still on its way does no harm.
   void release() noexcept;
@@ -24,9 +25,9 @@ class TickSlot {
   [[nodiscard]] bool claimed() const noexcept { return index_ != kMostClocks; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
 
-  /// Takes a signal now, for who may have all of them blocked when one is needed: a child of fork(2), and the
-  /// holder of our threads' lock.
-  static void reserve_signal() noexcept;
+  /// Takes a signal now, for where all may be blocked when one is needed: in a child of fork(2), and under a
+  /// ThreadsLock.
+  static void reserve_signal() noexcept REQUIRES(g_threads);
 
   /// The signal in use by all timers of the process, 0 if none.
   static int signal_number() noexcept;
@@ -36,10 +37,10 @@ class TickSlot {
 
   /// To be called where the kernel refuses the signal (qemu-user has no use for the uppermost ones): takes a
   /// lower one. False if there is none, or timers on this one exist.
-  static bool go_lower() noexcept;
+  static bool go_lower() noexcept REQUIRES(g_threads);
 
   /// A timer on the signal exists: go_lower() is past.
-  static void prove_signal() noexcept;
+  static void prove_signal() noexcept REQUIRES(g_threads);
 
  private:
   unsigned index_ = kMostClocks;
