@@ -1,7 +1,7 @@
 // The real-time signal on which timers deliver ticks, and its handler.
 //
-// Never SIGPROF, which belongs to the applications. The handler calls nothing but the tick, and does no
-// system call unless it has to open the mask of a thread that blocks SIGSEGV or SIGBUS.
+// Never SIGPROF, which belongs to the applications. An ordinary tick makes no system call;
+// docs/signal-safety.md lists the cases in which the handler does.
 #pragma once
 #include <signal.h>
 

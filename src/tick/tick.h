@@ -1,7 +1,8 @@
 // The tick: a program counter and a weight go in, one cell is raised, the ledger is balanced.
 //
-// This folder is the only code of the project that runs inside a signal handler. It calls nothing: the
-// boundary test checks that the object has no undefined symbol.
+// Runs in signal handlers. It calls nothing: a boundary test checks that the object has no undefined symbol.
+// The handlers themselves are in clock/ and fault/; docs/signal-safety.md lists the system calls that they
+// make.
 #pragma once
 #include "tick/region.h"
 
