@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* Engine "bpf", the kernel's half: a perf event of every CPU runs count_tick(), which raises one counter.
  *
- * No locks, no helper that can fail, no memory but the maps below, all of a size fixed before the start. It
- * refuses to know where code comes from: the recorder turns a pc into object and offset.
+ * It has no memory but its maps, all of a size fixed before the start. It knows no files: the recorder turns
+ * a pc into object and offset.
  *
- * Hardware events run it in an NMI. Look-ups in arrays, bpf_ktime_get_ns() and plain stores into memory of
- * this CPU are all it does, and are safe there; what it may interrupt is follow_fork(),
- * whose words it only reads.
+ * Without call paths it takes no lock. It looks up arrays, reads the clock and stores into memory of this
+ * CPU, which is safe in an NMI, where hardware events run it. There it may interrupt follow_fork(), whose
+ * words it only reads.
+ *
+ * With call paths (PCTALLY_PATHS, path.bpf.h) it also reads the program's stack and writes into a ring. Both
+ * may fail: a stack that cannot be read cuts the path, and a full ring leaves the path, or its stack, out.
+ * The tick is then counted without it.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -200,8 +204,8 @@ static __always_inline void set_followed(__u32 tgid, int on) {
     __sync_fetch_and_and(bits, ~bit);
 }
 
-/* What a followed process starts is followed from before its first instruction. Threads get a bit of their
- * own by the way, which nobody asks for: no process has the number of a living thread. */
+/* What a followed process starts is followed from before its first instruction. A new thread gets a bit, too,
+ * which nobody reads: no process has the number of a living thread. */
 SEC("raw_tp/sched_process_fork")
 int follow_fork(struct bpf_raw_tracepoint_args* arguments) {
   struct task_struct* child = (struct task_struct*)arguments->args[1];

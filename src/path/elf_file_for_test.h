@@ -32,7 +32,7 @@ inline ObjectIdentity identity_at(const std::string& path) {
 /// Its one segment is the whole file.
 class ElfFile {
  public:
-  static constexpr uint64_t kTables = 0x1000;  ///< where put_tables() begins
+  static constexpr uint64_t kTables = 0x1000;  ///< where .eh_frame begins
 
   ElfFile() : bytes_(kTables) {}
   ElfFile(const ElfFile&) = delete;

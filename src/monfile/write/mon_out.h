@@ -23,7 +23,7 @@ struct MonCallCount {
 struct MonHistogram {
   uint64_t low = 0;
   uint64_t high = 0;
-  const void* calls = nullptr;  ///< MonCallCounts, at any alignment
+  const void* calls = nullptr;  ///< of MonCallCount, at any alignment
   size_t call_counts = 0;
   std::span<const uint16_t> counters;
 };

@@ -22,7 +22,8 @@ struct Account {
   bool cpu_known = false;
   double asked_hz = 0;      ///< 0 if unknown, or not of CPU time
   double delivered_hz = 0;  ///< deliveries per second of CPU time (of sampled time where that is unknown)
-  double effective_samples = 0;  ///< independent samples the shares rest on; see statistics.h
+  double effective_samples = 0;  ///< independent samples the shares rest on; see
+                                 ///< report/statistics/interval.h
 };
 
 /// Of the whole, where `profile` is a part.
