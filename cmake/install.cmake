@@ -24,7 +24,8 @@ endif()
 install(FILES completion/_pctally DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_completions})
 install(FILES completion/pctally.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# The documentation lies as it does in the sources, so that its links work; the one to a header is told where that went.
+# The documentation lies as it does in the sources, so that its links work. The link to a header is changed to where
+# that is installed.
 file(RELATIVE_PATH headers_from_doc ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 file(READ README.md readme)
 string(REPLACE "](include/pctally/" "](${headers_from_doc}/pctally/" readme "${readme}")

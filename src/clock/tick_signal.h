@@ -25,8 +25,8 @@ class TickSlot {
   [[nodiscard]] bool claimed() const noexcept { return index_ != kMostClocks; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
 
-  /// Takes a signal now, for where all may be blocked when one is needed: in a child of fork(2), and under a
-  /// ThreadsLock.
+  /// Takes a signal early. A thread that blocks all signals when it needs one would find none free: a child
+  /// of fork(2), and the holder of a ThreadsLock.
   static void reserve_signal() noexcept REQUIRES(g_threads);
 
   /// The signal in use by all timers of the process, 0 if none.

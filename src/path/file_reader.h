@@ -14,7 +14,7 @@ class FileReader {
  public:
   virtual ~FileReader() = default;
 
-  /// The regular file at `path`, to be read. Invalid: it is not to be had.
+  /// The regular file at `path`, to be read. Invalid: it cannot be opened.
   virtual UniqueFd open(const std::string& path) {
     struct stat status;
     auto opened = open_regular_file(path.c_str(), &status);

@@ -64,8 +64,8 @@ bool still_runs(pid_t pid);
 std::string command_line_of(pid_t pid);
 
 /// The processes begun after `first`, itself left out, that were started with NAME=VALUE `variable` in their
-/// environment, or forked from one that was: whoever their parents are now. Those of other users only for who
-/// may read their environment.
+/// environment, or forked from one that was: whoever their parents are now. Processes of other users only if
+/// this process may read their environment.
 std::vector<pid_t> processes_given(const std::string& variable, pid_t first);
 
 /// Whether a process was started with `variable`, as above, or forked from one that was. Nothing while it

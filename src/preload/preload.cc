@@ -195,8 +195,8 @@ void note_start(Status started) noexcept {
   name_engine();
 }
 
-/// The watch's look: programs take signals and close descriptors that they believe nobody uses. A clock whose
-/// ticks came all the same (its handler is called by the program's) is left alone.
+/// The watch's check: programs take signals and close descriptors that they believe nobody uses. A clock
+/// whose ticks came all the same (the program's handler calls ours) is left alone.
 void check_clock() noexcept {
   BusErrorsAdmitted admitted;
   ProcessRecord* process = own_record();

@@ -143,9 +143,9 @@ void CpuAccount::read_processes() {
   }
 }
 
-/// What a child had used before the account comes into its parent's clock between the reading before the last
-/// look at children and a reading behind this one: what all clocks have grown by from one to the other is
-/// not counted.
+/// When an older child ends, what it had used before the account is added to its parent's clock. That happens
+/// between the reading before the last poll and the second reading of this one: what all clocks have grown by
+/// from one to the other is not counted.
 void CpuAccount::poll_processes() {
   read_processes();
   const uint64_t before_ns = std::exchange(polled_ns_, growth_of_processes().total());

@@ -22,14 +22,15 @@ struct CpuTime {
 /// `children`: with those that it has waited for.
 [[nodiscard]] CpuTime cpu_time_of(pid_t pid, bool children = true);
 
-/// A look at the clocks of the whole machine.
+/// A reading of the clocks of the whole machine.
 struct MachineReading {
   uint64_t wall_ns = 0;  ///< CLOCK_MONOTONIC: like the others it does not go on while the machine sleeps
   MachineTicks ticks;
 };
 
-/// What `cpus` CPUs used between two looks: the time that passed less what they were idle or away. Idle time
-/// is measured; the other columns of /proc/stat are counted in ticks, good enough to tell user from system.
+/// What `cpus` CPUs used between two readings: the time that passed less what they were idle or away. Idle
+/// time is measured; the other columns of /proc/stat are counted in ticks, good enough to divide the sum into
+/// user and system.
 /// Only growth counts: the idle column keeps that of CPUs that were switched off, and lacks that of CPUs
 /// before they came.
 CpuTime used_between(const MachineReading& first, const MachineReading& last, long cpus) noexcept;
@@ -96,7 +97,7 @@ class CpuAccount {
   Target target_;
   bool children_ = true;
   OlderChildren older_;
-  bool child_ended_ = false;  ///< of the processes, one that is another's; since the last look
+  bool child_ended_ = false;  ///< of the processes, one that is another's; since the last poll
   uint64_t doubtful_ns_ = 0;  ///< what the processes' clocks have grown by while older children ended
   uint64_t polled_ns_ = 0;    ///< what they had grown by at the last poll
   std::optional<TaskClock> tree_;

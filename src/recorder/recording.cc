@@ -31,7 +31,7 @@ namespace {
 
 constexpr size_t kMostLeftBehind = 1000;
 constexpr char kRateLimit[] = "(kernel.perf_event_max_sample_rate)";
-constexpr uint64_t kAccountNs = 100000000;  ///< between two looks at what the target uses
+constexpr uint64_t kAccountNs = 100000000;  ///< between two readings of what the target uses
 
 std::string file_name_for(const std::string& what, pid_t pid) {
   std::string name = what.substr(0, 64);
@@ -341,7 +341,8 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
   }
 }
 
-/// Not as often as an engine may want to be drained: a look costs more than that. A command tells at its end.
+/// Not as often as an engine may want to be drained: a reading costs more than that. A command's CPU time is
+/// known when it ends.
 void Recording::poll_account(uint64_t now) {
   if (!options_.command.empty() || now < account_at_) return;
   account_.poll();

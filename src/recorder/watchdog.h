@@ -10,10 +10,10 @@ namespace pctally {
 
 class Watchdog {
  public:
-  /// From now on: if no feed() comes for `patience_ms` and one of SIGINT, SIGTERM, SIGHUP, SIGQUIT waits to
-  /// be read, and is not read within a second more, `child` (0: none) gets that signal, a line is said, and
-  /// this process ends with status 125. What has been counted is in the file, which stays unclosed. Once in a
-  /// process; where there is no timer to be had there is no watchdog.
+  /// A hang is: no feed() has come for `patience_ms`, and one of SIGINT, SIGTERM, SIGHUP, SIGQUIT waits to be
+  /// read for a second more, in which no feed() comes either. Then `child` (0: none) gets that signal, a line
+  /// is printed, and this process ends with status 125. What has been counted is in the file, which stays
+  /// unclosed. Once in a process. Without a timer there is no watchdog.
   static void start(pid_t child, unsigned patience_ms = 10000) noexcept;
 
   /// A turn of work has ended.

@@ -30,7 +30,7 @@ constexpr size_t kMostFiles = 4096;
 constexpr size_t kMostWaiting = 64;
 constexpr size_t kMostBlocks = 256;         ///< 16 MiB
 constexpr uint64_t kClocksNs = 20'000'000;  ///< by so much the clocks of files and of processes may differ
-constexpr uint64_t kLookNs = 100'000'000;
+constexpr uint64_t kRetryNs = 100'000'000;
 
 size_t most_descriptors() {
   rlimit limit{};
@@ -386,8 +386,8 @@ bool ProcessFiles::hold_jit_dump(pid_t pid, const std::string& root, uint64_t st
 }
 
 void ProcessFiles::retry_waiting() {
-  if (waiting_.empty() || monotonic_ns() < looked_ns_ + kLookNs) return;
-  looked_ns_ = monotonic_ns();
+  if (waiting_.empty() || monotonic_ns() < retried_ns_ + kRetryNs) return;
+  retried_ns_ = monotonic_ns();
   std::erase_if(waiting_, [this](const Waiting& wanted) {
     ProcStat stat;
     return !read_proc_stat(wanted.pid, &stat) || hold_names(wanted);

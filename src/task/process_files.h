@@ -83,7 +83,7 @@ class ProcessFiles : public FileReader {
   /// Whether the jitdump of a process is held from now on. It is there if the process has mapped one as perf
   /// wants it: executable, under its name. It has the place of the perf map. `root`: as of hold_perf_map().
   bool hold_jit_dump(pid_t pid, const std::string& root, uint64_t started_unix_ns);
-  /// Looks again for those that were not there.
+  /// Tries those again that were not there, at most every 100 ms.
   void retry_waiting();
 
   /// Descriptors of this object; -1: not held.
@@ -122,7 +122,7 @@ class ProcessFiles : public FileReader {
   std::vector<Waiting> waiting_;
   std::map<std::pair<pid_t, uint64_t>, unsigned> dump_searches_;  ///< of a process, by its start too
   size_t most_searches_;  ///< before those of processes that are gone are forgotten
-  uint64_t looked_ns_ = 0;
+  uint64_t retried_ns_ = 0;
   uint32_t newest_object_ = 0;  ///< that hold_objects() has seen
 };
 

@@ -17,7 +17,7 @@ class ProcessRoots {
   static constexpr size_t kMostKnown = 65536;
 
   ProcessRoots() = default;
-  /// `files`: null, or who looks where we may not. Outlives this.
+  /// `files`: reads what this process may not, or null. Outlives this.
   explicit ProcessRoots(ProcessFiles* files) : files_(files) {}
 
   struct Root {
@@ -36,7 +36,7 @@ class ProcessRoots {
 
   /// As find(), of a process that only seems to have that root: what lies there is taken if it proves to be
   /// the file of `mapped` (by build id, else by inode). Otherwise the path is "/proc/PID/root/...", which is
-  /// the file's for whoever may look there.
+  /// the file's for whoever may read there.
   std::string find_proved(const std::string& root, std::string_view path, pid_t pid,
                           const ObjectIdentity& mapped);
 

@@ -248,8 +248,8 @@ Task* TaskTable::find(pid_t pid) {
   return unknown_processes_ == Unknown::kAdopt ? &add_running(pid) : nullptr;
 }
 
-/// What processes outside do is not told apart: they are never renamed and never end. One may start or become
-/// a process inside.
+/// Processes outside are not distinguished: they are never renamed and never end. One may start or become a
+/// process inside.
 void TaskTable::apply(const PerfRecord& record, std::string_view text) {
   if (is_outside(record.pid)) return;
   switch (record.kind) {

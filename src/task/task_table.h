@@ -42,8 +42,7 @@ class TaskTable {
         shares_(file),
         unknown_processes_(unknown_processes) {}
 
-  /// Who looks at the processes' files, and holds those that have ticks; null: nobody holds
-  /// any. Outlives this.
+  /// Reads the processes' files, and holds those that have ticks; null: no file is held. Outlives this.
   void use_files(ProcessFiles* files) {
     files_ = files;
     roots_ = ProcessRoots(files);

@@ -1,9 +1,9 @@
 // Two table slots and a count of ticks in flight in each: how a table is replaced under running ticks.
 //
-//   tick        enter the current slot, look again, use it, leave          never waits
+//   tick        enter the current slot, check again, use it, leave         never waits
 //   publisher   wait until the spare slot is empty, fill it, make it current, wait until the old one is empty
 //
-// A tick that entered a slot just as it went out of use sees that on its second look and enters again; it
+// A tick that entered a slot just as it went out of use finds that when it checks and enters again; it
 // repeats at most once per publication. The waiting side is histfile/publish.
 #pragma once
 #include "tick/region.h"

@@ -116,7 +116,8 @@ std::string joined(int argc, char** argv) {
   return text;
 }
 
-int refuse(int argc, char** argv) {
+/// Prints why the first word is no command, and what to write instead. Returns the exit status.
+int print_unknown_command(int argc, char** argv) {
   std::string word = argv[1], near = suggestion(word);
   for (const auto& missing : kNotYet)
     if (word == missing.name) {
@@ -148,7 +149,7 @@ int refuse(int argc, char** argv) {
 int help(int argc, char** argv) {
   const Command* command = argc > 2 ? find_command(argv[2]) : nullptr;
   if (argc <= 2 || strcmp(argv[2], "help") == 0) return write_out(kHelp);
-  if (command == nullptr) return refuse(argc - 1, argv + 1);
+  if (command == nullptr) return print_unknown_command(argc - 1, argv + 1);
   char option[] = "--help";
   char* words[] = {argv[2], option, nullptr};
   return command->run(2, words);
@@ -165,7 +166,7 @@ int run(int argc, char** argv) {
   if (const Command* command = find_command(argv[1])) return command->run(argc - 1, argv + 1);
   if (is_one_of(argv[1], {"--help", "-h", "help"})) return help(argc, argv);
   if (is_one_of(argv[1], {"--version", "-V", "version"})) return write_out("pctally " PCTALLY_VERSION "\n");
-  return refuse(argc, argv);
+  return print_unknown_command(argc, argv);
 }
 
 /// Standard streams that are closed stay so for whoever reads or writes them, and for the command; but no

@@ -17,9 +17,9 @@ inline uint64_t process_cpu_ns() noexcept {
   return to_ns(used);
 }
 
-/// Works until `clock()` has gone on by `ns`, mostly in user mode: `turns` of a loop between two looks at it.
-/// A host may hold the CPU and not say so: that time is charged to whoever runs, and brings no ticks. So it
-/// comes on top, up to 2 s, and is returned.
+/// Works until `clock()` has gone on by `ns`, mostly in user mode: `turns` of a loop between two readings of
+/// it. A host may hold the CPU and not say so: that time is charged to whoever runs, and brings no ticks. So
+/// it comes on top, up to 2 s, and is returned.
 template <class Clock>
 uint64_t burn(Clock&& clock, unsigned turns, uint64_t ns) noexcept {
   constexpr uint64_t kHeldNs = 5'000'000,

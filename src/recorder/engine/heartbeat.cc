@@ -47,7 +47,7 @@ Heartbeat::Threads Heartbeat::sample_threads(pid_t pid, uint32_t signal, Pulse* 
     if (!read_proc_status(pid, &status, thread) || !read_proc_stat(pid, &stat, thread)) continue;
     const bool blocks = (status.blocked >> (signal - 1) & 1) != 0;
     const uint64_t used_ns = clock_ticks_to_ns(stat.user);
-    FirstLook& first = pulse->threads.try_emplace(thread, FirstLook{used_ns, blocks}).first->second;
+    FirstReading& first = pulse->threads.try_emplace(thread, FirstReading{used_ns, blocks}).first->second;
     if (first.blocks != blocks) first = {used_ns, blocks};
     (blocks ? all.blocked_ns : all.open_ns) += used_ns - std::min(used_ns, first.user_ns);
   }

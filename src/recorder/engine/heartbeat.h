@@ -8,23 +8,23 @@
 
 namespace pctally {
 
-/// A process that blocks the signal has no ticks either: it has taken nothing. Nor has one that is in the
-/// kernel, which is not looked for.
+/// A process that blocks the signal, or that is in the kernel, is not suspected of having taken it.
 class Heartbeat {
  public:
-  /// Looks at every living process of the file that is in the recorder's tree. One that got no tick while it
-  /// used three periods of CPU time in user mode (and not less than 200 ms: the kernel's tick charges 4 to
-  /// 10 ms at once) gets the note kSignalTaken, if threads that do not block the signal have used half of
-  /// that, and the note kBlocked, if those that do block it have. Else it has none: threads may end before
-  /// their first tick. One whose ticks go on again after kSignalTaken, or that another image has followed in
-  /// the process, has its earlier note back. A process without the recording in its memory has executed
-  /// another program, which still begins: it has taken nothing either. A program that ends by exit(3) looks
-  /// itself, and takes back what is not so.
+  /// Checks every living process of the file that is in the recorder's tree. A process is silent if it got no
+  /// tick while it used three periods of CPU time, and at least 200 ms (the kernel's tick charges 4 to 10 ms
+  /// at once). A silent process gets a note:
+  ///   kSignalTaken  threads that do not block the signal used half of that time in user mode
+  ///   kBlocked      threads that block it did
+  ///   none          neither did: threads may end before their first tick
+  /// The earlier note comes back when ticks go on after kSignalTaken, and when another image follows in the
+  /// process. A process without the recording in its memory gets no note: it has executed another program,
+  /// which is still starting. A program that ends by exit(3) checks itself and takes back a wrong note.
   void poll(ProfileFile* file, const TrustedProcesses& trusted, NotEntered* entered);
 
  private:
   struct Threads;
-  struct FirstLook {
+  struct FirstReading {
     uint64_t user_ns = 0;
     bool blocks = false;
   };
@@ -37,7 +37,7 @@ class Heartbeat {
     bool suspected = false;
     bool noted = false;
     bool gone = false;
-    std::unordered_map<pid_t, FirstLook> threads;
+    std::unordered_map<pid_t, FirstReading> threads;
   };
 
   void update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns, const NotEntered& entered);

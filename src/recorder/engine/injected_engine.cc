@@ -33,7 +33,7 @@ namespace {
 constexpr char kLibrary[] = "libpctally-preload.so";
 constexpr uint64_t kQuietMs = 250;
 constexpr uint64_t kQuietShare = 4;       ///< of the time since a process came or a tick was put aside
-constexpr uint64_t kPulseNs = 100000000;  ///< at least this long between two looks at who is silent, and
+constexpr uint64_t kPulseNs = 100000000;  ///< at least this long between two checks for silent processes, and
 constexpr uint64_t kSearchNs = 10000000;  ///< two searches for processes not entered, which may end soon,
 constexpr uint64_t kSearchShare = 50;     ///< and this many times the CPU time that the last took
 constexpr size_t kMostKnown = 1024;       ///< processes whose mappings are kept,
@@ -131,7 +131,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   return {};
 }
 
-/// The process whose record a tick names, null if it is none that may be looked at. A record may name another
+/// The process whose record a tick names, null if it is none that may be read. A record may name another
 /// process than before, and ticks ever new ones: what is known of them is then forgotten, and read again.
 KnownProcess* TimerEngine::known(uint32_t unit) {
   const Pool pool = file_->pool();

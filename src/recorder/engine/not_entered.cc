@@ -122,7 +122,7 @@ ProcessNote NotEntered::reason(pid_t pid, ProcessNote before) const {
   return program(&error) == file ? now : before;
 }
 
-/// It needs no second look. The command has the recorder's program and environment until it is executed.
+/// No second check is needed. The command has the recorder's program and environment until it is executed.
 bool NotEntered::cannot_be_entered(pid_t pid, ProcessNote note) const {
   const std::string program = program_of(pid);
   switch (note) {

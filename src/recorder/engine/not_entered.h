@@ -17,16 +17,17 @@ namespace pctally {
 
 class NotEntered {
  public:
-  /// `patience_ns`: for so long the start of a program, or of a fork's child, may take on a busy machine.
+  /// `patience_ns`: how long the start of a program, or of a fork's child, may take on a busy machine.
   NotEntered(ProfileFile* file, pid_t root, uint64_t patience_ns = 100'000'000);
 
-  /// Looks at every living process of the tree. One that is met twice, so far apart, without the recording in
-  /// its memory gets its row, and in it the CPU time it has used since. Once is enough where its file or its
-  /// environment says that the library cannot come: it may be gone the next time.
+  /// Checks every living process of the tree. A process that is found twice, `patience_ns` apart, without the
+  /// recording in its memory gets its row, with the CPU time that it has used since the first time. Once is
+  /// enough where its file or its environment says that the library cannot come: it may be gone the next
+  /// time.
   void poll();
 
   /// The process whose image this record is, by the recorder's numbers; 0: gone, or none that has the
-  /// recording in its memory. Looks at the tree.
+  /// recording in its memory. Searches the tree.
   [[nodiscard]] pid_t find_process(uint32_t unit, const ProcessRecord& record);
 
   /// Whether the recording is in its memory. Nothing where it is not ours to read: a process that made itself

@@ -11,7 +11,7 @@ using Product = unsigned __int128;
 
 /// From then on paths get whole parts: a file of another tool may have millions of both. These paths have the
 /// fewest ticks, and a path of one tick gets one part anyway.
-constexpr uint64_t kMostLookedAt = 10'000'000;
+constexpr uint64_t kMostVisited = 10'000'000;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ PartShares::PartShares(std::vector<uint64_t> parts)
 std::vector<PartShares::Share> PartShares::take(uint64_t ticks) {
   ticks = std::min(ticks, sum_);
   if (ticks == 0) return {};
-  const bool few = looked_at_ + left_.size() <= kMostLookedAt;
+  const bool few = visited_ + left_.size() <= kMostVisited;
   std::vector<Share> shares = few ? take_in_proportion(ticks) : take_in_order(ticks);
   sum_ -= ticks;
   return shares;
@@ -34,7 +34,7 @@ std::vector<PartShares::Share> PartShares::take_of_few(uint64_t ticks) {
 }
 
 std::vector<PartShares::Share> PartShares::take_in_proportion(uint64_t ticks) {
-  looked_at_ += left_.size();
+  visited_ += left_.size();
   std::vector<Share> shares;
   std::vector<std::pair<uint64_t, size_t>> remainders;  // and whose they are, among the shares
   uint64_t missing = ticks;

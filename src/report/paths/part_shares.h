@@ -26,7 +26,7 @@ class PartShares {
 
   std::vector<uint64_t> left_;  ///< of each part
   uint64_t sum_ = 0;            ///< of these
-  uint64_t looked_at_ = 0;      ///< parts so far, each as often as it was
+  uint64_t visited_ = 0;        ///< parts so far, each as often as it was visited
   uint32_t first_ = 0;          ///< no part before has ticks left
 };
 

@@ -90,7 +90,7 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, bool made_at_run_time, 
   std::vector<uint64_t> positions;
   for (const auto& [position, bytes] : parts.places) positions.push_back(position);
   std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
-  // Code without a line, as that of a PLT, is told from lines that could not be read.
+  // Code without a line, as that of a PLT, is distinguished from lines that could not be read.
   const bool all_read = symbolizer.problem().empty() && symbolizer.line_problem().empty();
   for (size_t i = 0; i < positions.size(); ++i) {
     if (frames[i].empty() && !all_read) continue;

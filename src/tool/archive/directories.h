@@ -13,8 +13,8 @@ std::string without_directories(const std::string& path);
 /// of a path to the last slash goes, for a directory may have a blank in its name.
 std::string jit_name_without_directories(std::string name);
 
-/// Names files without their directories, and two that share a name apart: "util.c", "2/util.c". Those of
-/// systems and package managers can be told from one's own: "/build/malloc.c".
+/// Names files without their directories. Two files that share a name get different ones: "util.c",
+/// "2/util.c". Files of systems and package managers can be distinguished from one's own: "/build/malloc.c".
 class DistinctFiles {
  public:
   /// The same path has the same name each time.

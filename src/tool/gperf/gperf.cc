@@ -30,9 +30,9 @@ struct Arguments {
   std::string tcp;
 };
 
-/// One line about what went wrong; `code` again, to be returned.
+/// Prints one line about what went wrong. Returns `code`.
 template <class... Words>
-int refuse(int code, fmt::format_string<Words...> format, Words&&... words) {
+int print_error(int code, fmt::format_string<Words...> format, Words&&... words) {
   complain(format, std::forward<Words>(words)...);
   return code;
 }
@@ -60,7 +60,7 @@ std::optional<GperfProgram> find_program(const Arguments& arguments) {
 int print_report(const Arguments& arguments, const GperfCounts& counts,
                  const std::vector<GperfMapping>& mappings) {
   auto symbols = count_text_symbols(arguments.a_out);
-  if (!symbols) return refuse(kExitInput, "{}", symbols.error().text);
+  if (!symbols) return print_error(kExitInput, "{}", symbols.error().text);
   GperfLayout layout{.threshold = arguments.threshold, .text_symbols = *symbols};
   if (arguments.time) layout.unit = GperfUnit::kTime;
   if (arguments.counts) layout.unit = GperfUnit::kCounts;
@@ -95,25 +95,25 @@ int ask(const Arguments& arguments) {
   auto program = find_program(arguments);
   if (!program) {
     std::string wanted = arguments.pid != 0 ? fmt::format("process {}", arguments.pid) : arguments.a_out;
-    return refuse(kExitInput, "{} is not running, or has not called osProfileInit yet", wanted);
+    return print_error(kExitInput, "{} is not running, or has not called osProfileInit yet", wanted);
   }
   auto mappings = mappings_of(arguments, program->pid);
   auto counts = query(*program);
-  if (!counts) return refuse(kExitInput, "process {}: {}", program->pid, counts.error().text);
+  if (!counts) return print_error(kExitInput, "process {}: {}", program->pid, counts.error().text);
   return print_report(arguments, *counts, mappings);
 }
 
 /// One flush. Reports what is wrong with it; the server goes on.
 int receive_flush(const Arguments& arguments, UniqueFd connection) {
   auto pid = n64::peer(connection.get());
-  if (!pid) return refuse(0, "{}", pid.error().text);
+  if (!pid) return print_error(0, "{}", pid.error().text);
   if (!is_wanted(arguments, *pid)) {
     if (has_counters(connection.get())) say_unwanted(arguments, *pid);
     return 0;
   }
   auto mappings = mappings_of(arguments, *pid);
   auto counts = receive_counts(std::move(connection), false);
-  if (!counts) return refuse(0, "process {}: {}", *pid, counts.error().text);
+  if (!counts) return print_error(0, "process {}: {}", *pid, counts.error().text);
   return print_report(arguments, *counts, mappings);
 }
 
@@ -235,7 +235,7 @@ int run_gperf(int argc, char** argv) {
     return kExitUsage;
   }
   if (auto symbols = count_text_symbols(arguments.a_out); !symbols)
-    return refuse(kExitInput, "{}", symbols.error().text);
+    return print_error(kExitInput, "{}", symbols.error().text);
   return arguments.server ? serve(arguments) : ask(arguments);
 }
 

@@ -27,7 +27,7 @@ namespace pctally {
 namespace {
 
 constexpr size_t kLinesBeneath = 2;  ///< the table: who calls the row chosen, and what it calls
-constexpr int kFirstPollMs = 10;     ///< between two looks for the file of our own recorder
+constexpr int kFirstPollMs = 10;     ///< between two polls for the file of our own recorder
 
 struct Arguments {
   std::string file, processes, cgroup, frequency, period;

@@ -13,7 +13,7 @@ class TopView {
  public:
   TopView(LiveFile file, std::string path, uint64_t window_ns);
 
-  /// Looks at the file again. A file that cannot be read any more leaves the last table and a message.
+  /// Reads the file again. A file that cannot be read any more leaves the last table and a message.
   void refresh();
 
   /// True once nothing will change any more: closed, or left by its recorder.
