@@ -13,8 +13,8 @@ class ForkHook {
  public:
   static constexpr unsigned kRanks = 8;
 
-  /// One per rank. In the child the lock is free again when `in_child` (or nothing, if null) is called.
-  /// async-signal-safe, as all that runs in such a child has to be.
+  /// One per rank. In the child the lock is free when `in_child` is called (null: nothing is called).
+  /// `in_child` must be async-signal-safe.
   ForkHook(unsigned rank, Mutex* lock, void (*in_child)()) noexcept;
   ForkHook(const ForkHook&) = delete;
   ForkHook& operator=(const ForkHook&) = delete;

@@ -1,5 +1,5 @@
-// A lock that clang knows as one: -Wthread-safety proves that what is GUARDED_BY() it is touched under it
-// only. Other compilers see nothing of the annotations.
+// A lock with clang annotations: -Wthread-safety proves that guarded data is touched only under it. Other
+// compilers ignore the annotations.
 #pragma once
 #include <pthread.h>
 

@@ -5,11 +5,13 @@
 
 namespace pctally {
 
-/// What is known of one thread's deep stacks. Whether a sample is of one is decided by its stack pointer
-/// alone, before its path is known, and the ticks of samples left out go to the next sample of one. All deep
-/// stacks of a thread have one rate, so that they owe one another alike. So no place gains ticks by what ran
-/// before it. At its end a thread may owe the ticks of at most 14 samples. All zero: nothing is known. Its
-/// own thread's signal handler uses it.
+/// What is known of one thread's deep stacks. All zero: nothing. The thread's own signal handler uses it.
+///
+///  1. The stack pointer alone decides whether a sample is of a deep stack: its path is not known yet.
+///  2. The ticks of samples that are left out are carried to the next sample of a deep stack.
+///  3. All deep stacks of a thread have one rate. So each of them carries ticks of the others in the same
+///     proportion, and no place gains ticks by what ran before it.
+///  4. When a thread ends, the carried ticks of at most 14 samples are not counted.
 class DeepStacks {
  public:
   /// What is known is of these paths, in this recording.
@@ -36,9 +38,9 @@ class DeepStacks {
     return false;
   }
 
-  /// The path of a sample that was not left out has so many frames, from `stack_pointer` to `end`, where the
-  /// thread's own stack ends. If the deepest path has more than n * kFramesAtFullRate 0 to 2n samples of deep
-  /// stacks will be left out, on the average n.
+  /// The path of a sample that was not left out has `frames` frames, from `stack_pointer` to `end`, where the
+  /// thread's own stack ends. If the deepest path has more than n * kFramesAtFullRate frames, the next 0 to
+  /// 2n samples of deep stacks are left out, n on average.
   void note(const Of& of, uint64_t stack_pointer, uint64_t end, uint32_t frames) noexcept {
     if (frames <= kFramesAtFullRate) {
       if (stack_pointer < below_) below_ = 0;
@@ -46,7 +48,7 @@ class DeepStacks {
     }
     if (!(of_ == of)) *this = DeepStacks(of, stack_pointer);
     // Frames differ in length: what is deep is surely so with half of the bytes and less. A border that moved
-    // with each sample would let one stack pay what another owes.
+    // with each sample would carry ticks from one stack to another.
     const uint64_t bytes = end - stack_pointer, deep = bytes / frames * (frames - kFramesAtFullRate),
                    below = stack_pointer + (deep < bytes / 2 ? deep : bytes / 2);
     if (below > below_) below_ = below;

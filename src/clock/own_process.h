@@ -1,5 +1,5 @@
-// Whose memory this is. A child of vfork(2), or of clone(2) with CLONE_VM, has actions, masks and clocks of
-// its own, and runs in its parent's memory: what it sets must not be written where the parent's is kept.
+// Detects a child that shares its parent's memory (vfork(2), clone(2) with CLONE_VM). It has actions, masks
+// and clocks of its own: what it sets must not be written where the parent's is kept.
 #pragma once
 
 namespace pctally {

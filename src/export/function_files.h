@@ -1,5 +1,5 @@
-// The file of each function: where it is declared, and not that of the line in it that ran, which may be of a
-// header or a grammar. Formats that name a file for a function divide it otherwise.
+// Finds the file that declares each function; a line that ran may be in a header, or in a grammar. Formats
+// that name a file with each function would otherwise show one function several times.
 #pragma once
 #include <map>
 #include <string>

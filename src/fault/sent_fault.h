@@ -1,9 +1,8 @@
-// A SIGSEGV or SIGBUS that somebody sends (kill(2), raise(3)) while a handler of ours runs: the program's
-// handler would find our code where it looks for the program's. It is kept, and sent again when ours ends: it
-// comes where the program was.
+// Defers a SIGSEGV or SIGBUS sent (kill(2), raise(3)) while our handler runs, so that the program's handler
+// never sees our code. It is kept, and sent again when our handler ends: it arrives where the program was.
 //
-// That is no rare moment. Of two signals at once the kernel first starts the handler of the thread's own, our
-// tick, and then, at that handler's first instruction, the handler of the process's.
+// That is not rare. If two signals are pending, the kernel first starts the handler of the thread's own (our
+// tick), and then, at that handler's first instruction, the handler of the one sent to the process.
 #pragma once
 #include <signal.h>
 

@@ -1,8 +1,8 @@
-// Names of the innermost nodes of paths where an entry of the unwind table covers several symbols.
+// Names the innermost node of a path when several symbols share its unwind entry.
 //
-// An innermost node has the start of what its entry covers. Hand-written assembly may have more symbols
-// there: then the ticks at the addresses themselves say which of them ran, for all paths together. A choice
-// of paths or scopes has no such ticks: the whole that it is of has them.
+// An innermost node has the position where its unwind entry starts. Hand-written assembly may have several
+// symbols in one entry. The ticks of the addresses say which of them ran, for all paths together. A selection
+// of paths or scopes has no ticks of addresses: those of the whole profile are taken.
 #pragma once
 #include <map>
 #include <optional>

@@ -63,7 +63,8 @@ int snapshot(const Arguments& arguments) {
   const Profile profile = load_profile(std::move(*copy));
   if (!profile.damage.empty())
     complain("{} is damaged: {}; so is the copy", arguments.file, profile.damage.front());
-  if (!names) complain("{} is damaged: {}; the copy has none", arguments.file, damaged_names(names.error()));
+  if (!names)
+    complain("{} is damaged: {}; the copy has no names", arguments.file, damaged_names(names.error()));
   return exit_code_of(!names || !profile.damage.empty(), 0);
 }
 

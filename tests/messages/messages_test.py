@@ -391,7 +391,7 @@ class Messages(unittest.TestCase):
         self.assertRegex(lines[-1], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; so is the copy$")
         with open(sample(), "rb") as source, open(os.path.join(self.directory, "short.pct"), "wb") as file:
             file.write(source.read()[:-1])
-        for words, end in (("snapshot -o named.pct short.pct", "the copy has none"), ("top --count 1 short.pct", "what follows is incomplete")):
+        for words, end in (("snapshot -o named.pct short.pct", "the copy has no names"), ("top --count 1 short.pct", "what follows is incomplete")):
             lines, code, _ = self.shell(words)
             self.assertEqual(code, INPUT, words)
             self.assertIn(f"short.pct is damaged: the names in it cannot be read: they end too early; {end}", lines)

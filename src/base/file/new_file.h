@@ -1,4 +1,4 @@
-// A file that takes its name only once it is worth having: it is made beside it under a temporary name.
+// An output file under a temporary name that takes its own name only when place() is called.
 //
 //  1. Whatever goes wrong before place(), a file that has the name already stays as it is.
 //  2. The temporary name is that of the file with a dot before and ".part" behind it. Its maker holds a lock

@@ -1,5 +1,5 @@
-// Engine "bpf": ticks are counted in the kernel, per CPU, for whoever runs there; the recorder only fetches
-// the counts and tells from the kernel's records of mmap, exec and fork which object each pc belongs to.
+// Engine "bpf": ticks are counted in the kernel, per CPU. The recorder fetches the counts. The kernel's
+// records of mmap, exec and fork say which object each pc belongs to.
 #pragma once
 #include <string>
 #include <unordered_map>

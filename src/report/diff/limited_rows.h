@@ -19,10 +19,9 @@ struct LimitedRows {
   const DiffRow* old_namesake = nullptr;
 };
 
-/// A name that is exact for one row does not mean others that look like it; so it is on each side, for
-/// compilers name one function in several ways ("f" in C, "f(int)" in C++; "r::f" and "r::f::<u32>" in Rust):
-/// what the name means best on either side is meant on both. `totals`: also of functions that only call
-/// others.
+/// An exact match on one side excludes partial matches there. Compilers name one function differently ("f" in
+/// C, "f(int)" in C++; "r::f" and "r::f::<u32>" in Rust), so the best matches of both sides are taken
+/// together. `totals`: also of functions that only call others.
 LimitedRows limited_rows(const Diff& diff, const std::string& name, bool totals = false);
 
 /// The name of a function as a limit takes it to mean all of the same short name.

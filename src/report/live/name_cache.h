@@ -1,7 +1,7 @@
-// Names kept from one look at a growing profile to the next: an object's debug information is read once, a
-// position is looked up once.
+// Names kept from one refresh of a growing profile to the next: an object's debug information is read once,
+// and a position is resolved once.
 //
-// Refuses to keep the names of code a JIT has made: they change. Those are read anew each time.
+// Names of code that a JIT has made are not kept, because they change: they are read at each refresh.
 #pragma once
 #include <map>
 #include <memory>

@@ -1,4 +1,4 @@
-// A recording made only to be looked at: our own record, in a process of its own, into a temporary file.
+// A recording for display only: our own record, in a process of its own, into a temporary file.
 #pragma once
 #include <sys/types.h>
 
