@@ -4,11 +4,11 @@
 
 namespace pctally {
 
-/// From here to the end of the block no handler of the program's runs in the calling thread: one that ended
-/// the process, or turned the profile off, would wait for the tick that it has interrupted, and one that left
-/// by a long jump would have others wait. Our ticks come; SIGSEGV and SIGBUS are open where our guard is in
-/// front, and one that was sent waits for the end. The mask is then as before. Behind a seccomp filter it
-/// does nothing. Async-signal-safe. Not nested.
+/// From here to the end of the block no handler of the program's runs in the calling thread. A handler that
+/// ended the process, or turned the profile off, would wait for the tick that it has interrupted; one that
+/// left by a long jump would make others wait. Our ticks still come. SIGSEGV and SIGBUS stay unblocked where
+/// our guard is in front; one that is sent waits for the end of the block. At the end the mask is as before.
+/// Behind a seccomp filter this does nothing. Async-signal-safe. Not nested.
 class HandTick {
  public:
   HandTick() noexcept;

@@ -23,9 +23,9 @@ inline bool begins_go_preemption(uint64_t pc) noexcept {
          guarded_load(reinterpret_cast<const uint8_t*>(pc + sizeof first), &next) && next == kPushFlags;
 }
 
-/// Go takes a thread from a goroutine by a signal. Its handler, with every signal blocked, pushes the place
-/// and goes on at runtime.asyncPreempt. A tick that waited meanwhile interrupts the first instruction there,
-/// where no CPU time passed. In a signal handler.
+/// Go preempts a goroutine by a signal. The handler of that signal blocks all others, pushes the interrupted
+/// pc and continues at runtime.asyncPreempt. A tick that waited meanwhile interrupts the first instruction
+/// there, where no CPU time passed: the pushed pc is put in its place. In a signal handler.
 inline void skip_injected_call(const RegionTable& table, UnwindRegisters* registers) noexcept {
   uint64_t index = 0, place = 0;
   if (find_region(table, registers->pc, &index) == nullptr || !begins_go_preemption(registers->pc) ||

@@ -17,7 +17,8 @@ extern __thread LastDelivery t_last_delivery;
 /// At the end of a handler that blocks other ticks' signals. Async-signal-safe.
 inline void note_delivery(const void* context, uint64_t pc) noexcept { t_last_delivery = {context, pc}; }
 
-/// Once: what comes later at the same place has not been waiting for a handler of ours.
+/// True if this signal has waited for our last handler to return. Only once: what comes later at the same
+/// place has not waited for it.
 inline bool follows_delivery(const void* context, uint64_t pc) noexcept {
   LastDelivery last = t_last_delivery;
   t_last_delivery = {};

@@ -9,7 +9,7 @@
 
 namespace pctally {
 
-/// A clock starts (+1) or stops (-1). Any lock.
+/// A clock starts (+1) or stops (-1). May be called under any lock.
 void hook_threads(int change) noexcept;
 
 /// The program has installed a seccomp filter: threads that begin from now on make no system call of ours.
@@ -55,23 +55,24 @@ void keep_ticks_blocked(NoTicks why, bool blocked) noexcept;
 
 /// True for a handler that may run on an alternate stack where a tick finds no room beside it.
 [[nodiscard]] bool has_no_room_for_ticks(const struct sigaction& action) noexcept;
-/// False if the program gave us what is no memory, which is the kernel's to answer (EFAULT): a system call
-/// finds out, none behind a seccomp filter.
+/// False if the program gave us an address that cannot be read: the kernel is to answer that (EFAULT). Makes
+/// a system call. Behind a seccomp filter it makes none, and is false for null alone.
 [[nodiscard]] bool can_read_mask(const void* mask) noexcept;
 /// True once the program has blocked the timers' signal, in some thread, as it believes: it may wait for it.
 [[nodiscard]] bool has_blocked_ticks() noexcept;
 /// Adds those to a mask, or removes them.
 void block_ticks_in(sigset_t* mask) noexcept;
 void hide_ticks(sigset_t* mask) noexcept;
-/// In a handler that had them blocked, at its end: one that has waited comes when it has returned, for on its
-/// stack is no room. It belongs to no place then. Nothing of where they were blocked before.
+/// Call it at the end of a handler that had our ticks blocked because its stack has no room for them. A tick
+/// that has waited comes when the handler has returned, and belongs to no place then. Does nothing where
+/// ticks were blocked before the handler.
 void note_waiting_tick(const void* context) noexcept;
-/// True in a call that waits with a mask of its own, ours in it.
+/// True in a call that waits with a mask of its own, to which our ticks were added.
 [[nodiscard]] bool waits_with_a_mask() noexcept;
-/// True once for such a tick.
+/// True once for a tick that note_waiting_tick() has noted.
 [[nodiscard]] bool takes_waiting_tick() noexcept;
 
-/// Nothing but a reference, so that a static link brings the calls of those files, too.
+/// They do nothing. A reference to one makes a static link include the calls of its file.
 void bring_signal_hooks() noexcept;
 void bring_old_signal_hooks() noexcept;
 void bring_action_hooks() noexcept;

@@ -7,9 +7,9 @@
 
 namespace pctally {
 
-/// Reads /proc/self/task into *threads, in the order of the kernel: each thread's number as gettid(2) has it
-/// there, also where /proc is of another pid namespace. Where it cannot be opened (a child forked in an empty
-/// root directory) the calling thread alone. Allocates by mmap only.
+/// Reads /proc/self/task into *threads, in the kernel's order. The numbers are those that gettid(2) returns
+/// in the threads, also where /proc is of another pid namespace. Where it cannot be opened (a child forked in
+/// an empty root directory) the list has the calling thread alone. Allocates by mmap only.
 Status list_threads(MappedArray<pid_t>* threads) noexcept;
 
 bool contains(const MappedArray<pid_t>& threads, pid_t thread) noexcept;

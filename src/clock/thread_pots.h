@@ -5,11 +5,11 @@
 // that routine counts as much more. So threads of any length add up exactly, and no tick weighs more for
 // coming late in its own thread.
 //
-// Many start routines are one (that of std::thread), and their threads do quite different things. Short ones
-// and long ones leave over one kernel tick for each first tick among them, on the average; so first ticks
-// take it. A long thread's later ticks, which are many, would take what belongs to short threads: they take
-// what their own first one left, and what the pot has above a few kernel ticks, for which no first tick
-// comes.
+// Threads that do different things share a pot, because they have one start routine (that of std::thread).
+// For each first tick among them, short and long threads leave over one kernel tick on average. So a first
+// tick takes all that the pot has. A long thread has many later ticks, which would take what belongs to short
+// threads. So a later tick takes only what its own thread's first tick left, or what the pot has above a few
+// kernel ticks, for which no first tick comes.
 #pragma once
 #include <stdint.h>
 
@@ -28,14 +28,15 @@ class ThreadPots {
     for (long& owed_us : owed_us_) __atomic_store_n(&owed_us, 0, __ATOMIC_RELAXED);
   }
 
-  /// What a thread leaves over, or its last tick claimed too much. Async-signal-safe.
+  /// `ns`: what a thread leaves over; negative: what its last tick claimed too much. Async-signal-safe.
   void add(uint32_t pot, int64_t ns) noexcept {
     __atomic_fetch_add(&owed_us_[pot], static_cast<long>((ns + (ns < 0 ? -500 : 500)) / 1000),
                        __ATOMIC_RELAXED);
   }
 
-  /// The whole ticks of what the pot has above `kept_ns`, or of `own_ns`, which the thread itself put in;
-  /// never fewer than -`delivered`. Async-signal-safe.
+  /// Takes whole ticks: of what the pot has above `kept_ns`, or of `own_ns`, which the thread itself put in,
+  /// if that is more. Returns how many: negative if the pot has less than nothing, but at least -`delivered`.
+  /// Async-signal-safe.
   int64_t take(uint32_t pot, uint64_t period_ns, int64_t delivered, int64_t own_ns,
                int64_t kept_ns) noexcept {
     const int64_t owed_ns = int64_t{__atomic_exchange_n(&owed_us_[pot], 0, __ATOMIC_RELAXED)} * 1000;

@@ -31,7 +31,7 @@ struct ThreadTimer {
   bool ticked;         ///< after the first delivery
   bool observed;       ///< it has, or had, a timer
   uint64_t booked_ns;  ///< CPU time of the thread that its deliveries stand for
-  uint64_t left_ns;    ///< that the first left to the next (thread_pots.h)
+  uint64_t left_ns;    ///< that the first tick left to the next (thread_pots.h)
 };
 
 /// Why a thread has no timer, or no ticks.

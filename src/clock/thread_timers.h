@@ -43,17 +43,18 @@ class ThreadTimers {
   Plan plan_{};
 };
 
-/// A record without timers; null if there is none left. Threads that ended without a word give theirs back
-/// then.
+/// A record without timers; null if there is none left. When they are used up, records of threads that ended
+/// by the bare exit(2) are taken back.
 ThreadRecord* new_thread_record() noexcept REQUIRES(g_threads);
 
-/// The calling thread, whose record this is, begins or ends: it makes its timers for all clocks that run, or
-/// deletes them and books what they have not. Takes the lock. It begins with handlers blocked
-/// (HandlersBlocked).
+/// Makes the timers of the calling thread, whose record this is, for all clocks that run. Takes the lock.
+/// REQUIRES: HandlersBlocked.
 void begin_thread(ThreadRecord* record) noexcept;
+/// Deletes them, and books the CPU time of the thread that they have not booked. Takes the lock.
 void end_thread(ThreadRecord* record) noexcept;
 
-/// The calling thread ends the process: the CPU time it had its ticks blocked is noted.
+/// Call it in the thread that ends the process. Notes the CPU time for which that thread had its ticks
+/// blocked.
 void end_process() noexcept;
 
 /// CPU time of threads that no pthread_create(3) of ours has started and that have no timer for it, out of

@@ -26,16 +26,16 @@ bool tick_by_hand(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcep
 /// In the child of a fork: the samples left out were its parent's.
 void forget_owed_ticks() noexcept;
 
-/// The calling thread, which pthread_create(3) has started with `bytes` of stack (0: the default), or the
-/// main thread, says so: its ticks may then read its stack without more ado. Elsewhere it is read under the
-/// fault guard alone.
+/// Notes where the calling thread's own stack is: of a thread that pthread_create(3) has started with `bytes`
+/// of stack (0: the default), or of the main thread. Its ticks may then read that stack in any case. Any
+/// other stack is read only where the fault guard is in front.
 void know_own_stack(uint64_t bytes) noexcept;
 void know_main_stack() noexcept;
 
 /// The unwind tables of the object that holds `address`. Async-signal-safe.
 bool find_own_tables(uint64_t address, CfiSections* found) noexcept;
 
-/// Says how this process's tables are found, and where its code begins that nothing calls.
+/// Sets how this process's unwind tables are found, and where the code is that nothing calls (entry points).
 void know_own_code(OwnPaths* paths) noexcept;
 
 /// False where the C library cannot tell the tables of a loaded object in a signal handler

@@ -21,7 +21,7 @@ std::string left_out_text(const std::vector<pid_t>& processes);
 /// they can be.
 std::string left_behind_text(const std::vector<pid_t>& processes, bool waited);
 
-/// What a command that starts containers keeps from the engine; empty if nothing.
+/// What the engine does not see of a command that starts containers; empty if it sees all.
 std::string containers_text(const std::string& program, const Engine& engine);
 
 }  // namespace pctally

@@ -34,8 +34,8 @@ class Child {
   [[nodiscard]] int signals() const noexcept { return signals_.get(); }
   void handle_signals();
 
-  /// The second SIGTERM or SIGINT that a process outside the program's tree sent to this one while it ran: it
-  /// has not ended in the half second after the first, and is to be left running. 0: none. Ctrl-C does not
+  /// The second SIGTERM or SIGINT that a process outside the program's tree sent to this one, half a second
+  /// or more after the first: the program has not ended, and is to be left running. 0: none. Ctrl-C does not
   /// count: a terminal sends it to the program, which people may interrupt often (a shell, a debugger).
   [[nodiscard]] int left_by() const noexcept { return left_by_; }
 
@@ -45,17 +45,17 @@ class Child {
   /// True once it has ended; then status() and usage() are valid.
   bool ended();
   [[nodiscard]] int status() const noexcept { return status_; }
-  /// Its own, and that of everything it waited for or that was adopted and has ended; not of what this
-  /// process had started before, as a script does that becomes a recorder by exec.
+  /// The usage of the program, of everything it waited for, and of what was adopted and has ended. Without
+  /// that of processes that this one had started before, as a script does that becomes a recorder by exec.
   [[nodiscard]] const rusage& usage() const noexcept { return usage_; }
-  /// Its own alone. REQUIRES: not `adopt`.
+  /// The CPU time of the program alone. REQUIRES: not `adopt`.
   [[nodiscard]] const CpuTime& own_time() const noexcept { return own_time_; }
 
   /// The living descendants that it left behind. REQUIRES: `adopt`.
   [[nodiscard]] std::vector<pid_t> adopted() const;
 
-  /// True once it has ended and left nothing behind that lives, or a signal then asked to
-  /// end. REQUIRES: `adopt`.
+  /// True once it has ended and nothing that it left behind lives, or a signal after its end asked to end.
+  /// REQUIRES: `adopt`.
   bool tree_ended();
 
  private:

@@ -1,5 +1,5 @@
-// Children that processes had when their account began. All that one has ever used comes into its parent's
-// clock when it ends and is waited for, and is not part of the account.
+// Follows the children that processes had when their account began. When such a child ends and is waited for,
+// all CPU time that it has ever used is added to its parent's clock; that is no part of the account.
 #pragma once
 #include <stdint.h>
 #include <sys/types.h>

@@ -18,7 +18,7 @@ struct RecordOptions {
   std::vector<std::string> command;
   std::string program;           ///< the file that will be executed
   std::vector<pid_t> processes;  ///< instead of a command: these
-  std::vector<pid_t> by_number;  ///< of these, the ones that must be there: a name means those that are
+  std::vector<pid_t> by_number;  ///< of these, the ones given by number: they must exist
   bool machine = false;          ///< instead of a command: everything
   std::string cgroup;            ///< instead of a command: this group's directory
   uint64_t for_ns = 0;           ///< how long; 0: to the end

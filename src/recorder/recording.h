@@ -55,7 +55,7 @@ class Recording {
 
   /// What is held of the processes' files.
   [[nodiscard]] const ProcessFiles& files() const { return files_; }
-  /// Before a process ends without destroying this: what opens files for it ends, too.
+  /// Ends the helper process that opens files. Call it before this process ends without destroying this.
   void end_helper() noexcept { files_.end_helper(); }
 
   /// The profile that finish() has closed.

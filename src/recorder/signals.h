@@ -9,26 +9,26 @@ namespace pctally {
 /// The one that the watchdog's timer sends.
 int watchdog_signal() noexcept;
 
-/// Makes the ends of children known: whoever ignores SIGCHLD hands that on, and the kernel then tells no end
-/// of a process. Once, before there are threads or children.
+/// Gives SIGCHLD its default action. It may have been inherited as ignored, and the kernel would then not
+/// report the ends of children. Once, before there are threads or children.
 void await_children() noexcept;
 
 /// SIGCHLD as await_children() found it, for a program to be executed. Async-signal-safe.
 void restore_child_signal() noexcept;
 
-/// SIGINT, SIGTERM, SIGHUP and SIGQUIT, which end a recording. Without SIGHUP where it is ignored, as
-/// nohup(1) has it: a signal that is waited for comes also if it is ignored.
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT, which end a recording. Without SIGHUP where it is ignored, as under
+/// nohup(1): signalfd(2) would deliver it all the same.
 sigset_t ending_signals() noexcept;
 
 /// One of ending_signals() that waits to be read; 0: none does. Async-signal-safe.
 int waiting_ending_signal() noexcept;
 
-/// All that would act on a command in the recorder's place, and SIGCHLD. Not what stops and continues it, nor
-/// the faults, which are a process's own.
+/// All signals that would act on a command in the recorder's place, and SIGCHLD. Without those that stop and
+/// continue it, and without faults, which are a process's own.
 sigset_t signals_for_command() noexcept;
 
-/// Whether a signal that the recorder got is passed on to the command. Not what is the recorder's own, nor
-/// what a terminal sends: the whole group has got that.
+/// Whether a signal that the recorder got is passed on to the command. False for the recorder's own signals,
+/// and for those that a terminal sends: the whole group has got them.
 bool is_for_command(const signalfd_siginfo& info) noexcept;
 
 /// The timers of setitimer(2) that were set before our exec. Taken, they are off in this process; set() sets

@@ -48,8 +48,8 @@ class Engine {
   /// *environment. Errors: ENOTSUP if it cannot observe such a target, else as the system says.
   virtual Result<void> start(ProfileFile* file, const Target& target, Environment* environment) = 0;
 
-  /// Gives up what rights it needed for start() alone, for good: of the whole process. Called before the
-  /// first drain(), when the file has its name, which may take rights, too.
+  /// Gives up, for good and for the whole process, the rights that only start() needed. Called before the
+  /// first drain(), and after the file got its name, which may take rights, too.
   virtual Result<void> drop_privileges() { return {}; }
 
   /// Descriptors that become readable when drain() is worth calling before drain_interval_ms() is over.

@@ -90,7 +90,8 @@ class TimerEngine : public Engine {
 /// The preload library to inject: $PCTALLY_PRELOAD, or beside the tool. ENOENT with what to do about it.
 Result<std::string> find_preload_library();
 
-/// For join order: the file's absolute path must reach the processes whatever directory they are in.
+/// The absolute form of `path`: processes join the file from whatever directory they are in. The file need
+/// not exist yet, but its directory must.
 std::string absolute_path(const std::string& path);
 
 }  // namespace pctally

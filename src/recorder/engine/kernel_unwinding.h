@@ -1,7 +1,7 @@
-// Loads the tables that the BPF program needs to follow the stacks of observed processes: of processes in
-// which it met unknown code, and of loaded ones that have mapped something since.
+// Loads the tables that the BPF program needs to follow stacks: for processes in which it met unknown code,
+// and for loaded processes that have mapped something since.
 //
-// Only the cost depends on it: see bpf/path_tables.h.
+// Wrong or missing tables cost time or cut a path; they make no wrong one: see bpf/path_tables.h.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>

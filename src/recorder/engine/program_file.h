@@ -1,4 +1,4 @@
-// Can a library be injected into this program? Looked up in its file before the start.
+// Finds out from a program's file, before the start, whether a library can be injected into it.
 #pragma once
 #include <string>
 

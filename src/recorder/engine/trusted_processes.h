@@ -16,11 +16,12 @@ class TrustedProcesses {
   /// that its command lacks: the kernel decides.
   explicit TrustedProcesses(pid_t root);
 
-  /// To be called after the claims were copied out of the file, so that whoever gave up its rights before it
-  /// made one is seen.
+  /// Call it after the claims were copied out of the file: then a process that gave up its rights before it
+  /// made a claim is seen.
   void refresh();
 
-  /// True if what everybody may know of `pid` may be asked for: it is the command's as of the last refresh().
+  /// True if what everybody may know of `pid` may be read. A privileged recorder reads it only of processes
+  /// that were in the command's tree at the last refresh(); for any other recorder the kernel decides.
   [[nodiscard]] bool in_tree(pid_t pid) const;
 
   /// True if the mappings of `pid` may be read for a claim made before the last refresh().
@@ -33,7 +34,7 @@ class TrustedProcesses {
   std::vector<pid_t> tree_;
 };
 
-/// All four users of a process are this one's, or it is gone.
+/// True if all four users of a process are this one's, or it is gone.
 [[nodiscard]] bool has_our_user(pid_t pid);
 
 }  // namespace pctally
