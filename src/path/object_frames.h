@@ -33,8 +33,8 @@ class ObjectFrames {
   /// up.
   void read(const ObjectIdentity& identity, bool keep_open, int held, FileReader* files = nullptr);
 
-  /// Whether that is open for reading. By its build id, or, where one of the two has none that is known, by
-  /// its inode.
+  /// Whether `fd` is the file of `identity`, open for reading. Compared by build id; by inode where the build
+  /// id of one of the two is not known.
   static bool is_file_of(int fd, const ObjectIdentity& identity, FileReader& files);
 
   /// Gives up the tables, for their memory.
@@ -50,7 +50,7 @@ class ObjectFrames {
   /// is not the code at the file's entry point, which nothing calls.
   [[nodiscard]] bool find(uint64_t position, CfiFunction* found) const noexcept;
 
-  /// Where the function of find() at `position` starts: its own stub, in a PLT.
+  /// Where the function that find() found at `position` starts. In a PLT each stub is a function.
   [[nodiscard]] uint64_t start_of(const CfiFunction& function, uint64_t position) const noexcept;
 
   /// All that find() says, as rows in the order of their positions; below the first there is no rule.
@@ -67,10 +67,10 @@ class ObjectFrames {
   /// Whether kTrampoline is the code at `position`; nothing: it cannot be read.
   [[nodiscard]] std::optional<bool> has_trampoline(uint64_t position) const noexcept;
 
-  /// The rule at `position`, where the table has `found`: another one behind clone on aarch64.
+  /// The rule at `position`, for which the table has `found`. On aarch64 it is another one behind clone.
   [[nodiscard]] UnwindRule rule_at(const UnwindRule& found, uint64_t position) const noexcept;
 
-  /// What a return address leads to that is at `position`. What is not known is believed: kCaller.
+  /// What the return address at `position` leads to; kCaller also where that is not known.
   [[nodiscard]] ReturnsTo returns_to(uint64_t position) const noexcept;
 
  private:

@@ -2,10 +2,10 @@
 //
 //  1. Every tick ends in exactly one node of the context tree: Σ (self + folded) + no_room is the number of
 //     ticks given to count(). How a path is counted: tick/path_count.h.
-//  2. When the context tree is full its coldest leaves are folded into their parents until a third is free:
-//     what a node that stays counts in all, itself and below it, does not change.
-//  3. A tree with another number of nodes than it says is one that a program has written into. Pruning that
-//     does not help there is not tried again at every tick.
+//  2. When the context tree is full its coldest leaves are folded into their parents until 30 % is free. The
+//     whole count of a node that stays, its own and that below it, does not change.
+//  3. A tree that has another number of nodes than its head says was written into by a program. If pruning
+//     does not help there, it is not tried again at every tick.
 #pragma once
 #include <vector>
 

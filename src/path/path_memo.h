@@ -1,9 +1,9 @@
-// Complete paths found before, by what they were found from: the recorder need not walk the same stack twice.
+// Remembers complete paths, so that the recorder need not walk the same stack twice.
 //
-// A path that is complete follows from the code of the process, the program counter, and the return
-// addresses: which rule a frame has, and where its return address lies in what was copied, is decided by
-// where it is. Stacks that are copies of memory are not remembered: where their return addresses are is
-// not known before.
+// A complete path follows from the code of the process, the program counter and the return addresses: the
+// place of a frame decides which rule it has, and where its return address lies among the words that were
+// copied. Stacks that were copied as memory are not remembered: a walk has to find where their return
+// addresses are.
 #pragma once
 #include <memory>
 #include <vector>

@@ -21,7 +21,7 @@ class PathRecorder {
   /// paths, and outlives this.
   explicit PathRecorder(ProfileFile* file, bool unwind = true, FileReader* files = nullptr);
 
-  /// Says which file a segment belongs to. What is not said has no unwind tables. `held`: as Unwinder's.
+  /// Says which file a segment belongs to. Other segments have no unwind tables. `held`: as Unwinder's.
   void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object, int held = -1) {
     if (unwinder_) unwinder_->add_segment(segment, start, object, held);
   }

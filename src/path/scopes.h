@@ -20,7 +20,7 @@ class Scopes {
   /// A number for a program, above 0.
   uint32_t program_of(const ObjectIdentity& program);
 
-  // Each returns the unit of a scope; beyond `most` that of all others. 0: no room.
+  // Each returns the unit of a scope; where there are `most` already, that of "(others)". 0: no room.
 
   /// `program`: of program_of().
   uint32_t scope_of(uint32_t program);

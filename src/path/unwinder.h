@@ -1,4 +1,4 @@
-// From registers and a copy of a stack to the call path of one tick. Runs in the recorder.
+// Finds the call path of one tick from registers and a copy of the stack. Runs in the recorder.
 // The walk itself is tick/unwind/stack_walk.h.
 #pragma once
 #include <optional>
@@ -80,12 +80,12 @@ class Unwinder {
   /// `files`: opens and reads the files, and outlives this; null: this does so itself.
   explicit Unwinder(uint64_t most_table_bytes = kMostTableBytes, FileReader* files = nullptr);
 
-  /// Says which file a segment belongs to. What is not said has no tables.
+  /// Says which file a segment belongs to. Other segments have no tables.
   /// `held`: a descriptor of the file that outlives this, for where its path does not lead to it; -1: none.
   void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object, int held = -1);
 
-  /// The tables of a segment's object, read now if they are not in memory; null for what was not said. The
-  /// object stays as long as this, what it holds until the next call.
+  /// The tables of a segment's object, read now if they are not in memory; null for a segment that was not
+  /// added. The object is valid as long as this, what it holds until the next call.
   const ObjectFrames* frames_of(uint32_t segment);
 
   /// Adds the frames of `sample` to *frames, innermost first, and says why there are no more. The first of

@@ -1,12 +1,13 @@
-// A helper process that opens other processes' files for the recorder, and reads what may hang whoever reads
-// it: files, and memory of processes, which may be that of a file. The recorder may have dropped those
-// rights, and must not block on a hung file system.
+// A helper process that opens other processes' files for the recorder, and reads what may block its reader:
+// files, and memory of processes, which may be that of a file. The recorder may have dropped the rights for
+// it, and must not block on a hung file system.
 //
-// It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may keep
-// none. It parses nothing and answers eight questions. A recorder that was taken over gets from it
-// executables (ELF, no core dumps; in memory their first page), perf maps, jitdumps, and what processes have
-// mapped; nothing of it can be written. A recorder that gets no answer within two seconds does without it
-// from then on.
+//  1. The helper keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder
+//     may keep none.
+//  2. It parses nothing and answers eight questions. From it a recorder that was taken over gets executables
+//     (ELF, no core dumps; in memory their first page), perf maps, jitdumps, and what processes have mapped.
+//     It can write none of these.
+//  3. A recorder that gets no answer within two seconds does without the helper from then on.
 #pragma once
 #include <sys/types.h>
 
@@ -39,7 +40,7 @@ struct FileFacts {
 
 struct FileRequest;
 
-/// By our own right. pid 0: our own.
+/// With this process's own rights. pid 0: this process.
 Result<FileView> read_view(pid_t pid);
 /// A path below "/proc/N/root" is looked up in that root: its links do not lead out of it.
 Result<FileFacts> read_facts(const std::string& path);

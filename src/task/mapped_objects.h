@@ -1,5 +1,5 @@
-// The objects that observed processes have mapped. One gets records in the file, and text of it a directory,
-// at its first tick: most of what is mapped has none.
+// The objects that observed processes have mapped. An object gets records in the file, and its text a
+// directory, at the first tick there: most of what is mapped has no tick.
 #pragma once
 #include <memory>
 #include <span>
@@ -35,7 +35,7 @@ class MappedObjects {
   /// Makes one. Unit 0: the pool is used up.
   Segment add_segment(uint32_t number, const TextRange& range);
 
-  /// Processes map files without end. When this is true it is time to forget some.
+  /// True if it is time to forget some: processes may map files without end.
   [[nodiscard]] bool are_many() const { return by_key_.size() >= many_; }
   /// Forgets the objects without a segment whose numbers are not set in `mapped`, which has one flag for each
   /// number below end_number().

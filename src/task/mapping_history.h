@@ -1,5 +1,5 @@
-// Compares successive readings of /proc/PID/maps. This is how engines in the program notice that a library
-// was replaced: nothing reports an unload but dlclose(3), which they see.
+// Compares successive readings of /proc/PID/maps. So engines in the program notice that one library was
+// replaced by another: the only unload that is reported to them is that of dlclose(3).
 #pragma once
 #include <sys/types.h>
 
@@ -15,12 +15,12 @@ namespace pctally {
 /// A value per process. Not thread-safe.
 class MappingHistory {
  public:
-  /// A reading is followed by `pause` times its CPU time without one. What it waited for a CPU does not
-  /// count: it does so between two read(2)s, where it holds no lock of the process.
+  /// After a reading there is none for `pause` times the CPU time that it took. Time for which it waited for
+  /// a CPU does not count: it then holds no lock of the process.
   explicit MappingHistory(uint64_t pause = 25) : pause_(pause) {}
 
-  /// A library that lay in [start, end) was unloaded: until the next reading another file may be there. If it
-  /// went while maps were read, the last reading has found that file, and this says when the other one went.
+  /// A library in [start, end) was unloaded: until the next reading another file may be there. If that
+  /// happened while maps were read, the last reading may have found the other file already.
   void note_unload(uint64_t start, uint64_t end);
   [[nodiscard]] bool waits_for_reading() const { return !unloaded_.empty(); }
 
@@ -28,9 +28,9 @@ class MappingHistory {
   /// place or another has taken it, or a library was unloaded since the last reading.
   bool read(pid_t pid);
 
-  /// True if a tick at `pc` since the reading before may belong to a file that is there no more: a
-  /// library there was unloaded since the last reading, nothing is there where a file was, or another file
-  /// was there a few readings ago and no note_unload() says when it went.
+  /// True if a tick at `pc` may belong to a file that is no longer there. That is so if a library there was
+  /// unloaded since the last reading, if a file was there and nothing is now, or if another file was there
+  /// within the last 50 readings and no note_unload() says when it went.
   [[nodiscard]] bool is_doubtful(uint64_t pc) const;
 
  private:

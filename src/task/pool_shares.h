@@ -30,7 +30,7 @@ class PoolShares {
   void limit_users(uid_t own);
   [[nodiscard]] bool limits_users() const { return limited_; }
 
-  /// True if `user` has no more than a share.
+  /// True if `user` may take no more than a share.
   [[nodiscard]] bool limits(uid_t user) const { return limited_ && user != 0 && user != own_; }
 
   /// Why code of `user` may not take `units` more, as the name of a row; empty if it may. Valid

@@ -1,10 +1,11 @@
 // The files that observed processes have mapped, held open: they can be read for their names when the
 // processes, their containers and the files' own names are gone.
 //
-// Holds each file from its first tick on, and so many of them at most that descriptors are left for all else.
+// Holds each file from its first tick on: at most 4,096, and at most half of the descriptors that this
+// process may have.
 //
-// Where there is a helper, or was one, it alone asks file systems: they may not answer. The one that this
-// program lies on does: of that, files are opened and read here as well.
+// Where a helper was started, the helper alone asks file systems, because they may not answer. The file
+// system that this program lies on does answer: its files are opened and read here as well.
 #pragma once
 #include <sys/types.h>
 
@@ -24,7 +25,7 @@
 
 namespace pctally {
 
-/// By what a file is known in a profile.
+/// Identifies a file in a profile.
 struct HeldFileKey {
   std::string_view path;
   std::span<const uint8_t> build_id;
@@ -39,10 +40,10 @@ class ProcessFiles : public FileReader {
   /// A recorder that gives up rights, or shall not wait for file systems, needs the helper.
   Result<void> start_helper();
   void end_helper() noexcept { helper_.end(); }
-  /// It was started, and did not answer: so it may be with the file systems of what is held.
+  /// True if it was started and then did not answer: the file systems of held files may not answer either.
   [[nodiscard]] bool has_lost_helper() const noexcept { return helper_.was_started() && !helper_.runs(); }
 
-  /// Of a file that nobody holds.
+  /// For files that are not held.
   UniqueFd open(const std::string& path) override;
   ssize_t read(int fd, uint64_t offset, void* to, size_t bytes) override;
 
@@ -51,9 +52,9 @@ class ProcessFiles : public FileReader {
   Result<FileFacts> facts_of(const std::string& path);
   /// The build id of the executable at `path`; empty if it has none, or that is not known.
   std::string build_id_of(const std::string& path);
-  /// The build id of what a process has mapped from `path`, where /proc tells its inode alone: it is the
-  /// object that records of the kernel name by its build id. Empty if it has none in its first part, where
-  /// the kernel looks, if another file is there now, or without a helper.
+  /// The build id of what a process has mapped from `path`, where /proc shows only its inode: the kernel's
+  /// records name the same object by its build id. Empty if it has none in its first part, which is all that
+  /// the kernel reads, if another file is at `path` now, or without a helper.
   const std::string& build_id_of_mapped(const std::string& path, uint64_t inode);
   /// stamp_file().
   void stamp(ObjectIdentity* object);
@@ -64,7 +65,7 @@ class ProcessFiles : public FileReader {
   /// Whether a process's memory without a file has kTrampoline at `address`; nothing: it cannot be read.
   std::optional<bool> has_trampoline(pid_t pid, uint64_t address);
 
-  /// The kernel's symbols, which are shown to whoever opened them with the right to.
+  /// Opens the kernel's symbols: the rights at that moment decide whether they can be read later.
   void hold_kernel_symbols();
 
   /// The file of an object that has its first tick, in the process `pid`. Its descriptor; -1: it is not held.
@@ -77,11 +78,12 @@ class ProcessFiles : public FileReader {
   /// opening it (O_PATH).
   void hold_objects(const ProfileFile& file);
 
-  /// The perf map of a process with another root, or of another pid namespace: when it is there.
-  /// One last written before the process started is another's.
+  /// Holds the perf map of a process with another root, or of another pid namespace, once it is there. One
+  /// that was last written before the process started is another process's, and is not held.
   void hold_perf_map(pid_t pid, const std::string& root, uint64_t started_unix_ns);
-  /// Whether the jitdump of a process is held from now on. It is there if the process has mapped one as perf
-  /// wants it: executable, under its name. It has the place of the perf map. `root`: as of hold_perf_map().
+  /// Holds the jitdump of a process in the place of its perf map, and returns whether it does. There is one
+  /// if the process has mapped it as perf wants it: executable, under its name. `root`: as of
+  /// hold_perf_map().
   bool hold_jit_dump(pid_t pid, const std::string& root, uint64_t started_unix_ns);
   /// Tries those again that were not there, at most every 100 ms.
   void retry_waiting();

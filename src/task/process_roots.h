@@ -11,7 +11,7 @@
 
 namespace pctally {
 
-/// Not thread-safe. It remembers what it has found, so many answers at most: another is found again.
+/// Not thread-safe. It remembers what it has found, kMostKnown answers at most.
 class ProcessRoots {
  public:
   static constexpr size_t kMostKnown = 65536;

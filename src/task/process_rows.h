@@ -1,6 +1,6 @@
-// The process records of engines that observe from outside. A machine starts processes without end, a file
-// has room for kMostProcesses: when half of it is used, processes that have ended are added up, those of one
-// program in one row.
+// The process records of engines that observe from outside. A machine starts processes without end, and a
+// file has room for kMostProcesses. When half of it is used, processes that have ended are added up in one
+// row for each program.
 //
 // The recorder is the only writer. A reader of the live file may see a process in both places, or in none,
 // for a moment.
@@ -22,7 +22,7 @@ class ProcessRows {
   /// Unit of a record for a process: see add_process().
   uint32_t add(pid_t pid, pid_t parent, std::string_view comm);
 
-  /// Nothing will be counted for that record any more. It may belong to another process soon.
+  /// Nothing will be counted for that record any more: it may be given to another process.
   void end(uint32_t unit);
 
   /// The program's name changes; that of a record that stands for many does not.

@@ -12,7 +12,7 @@
 
 namespace pctally {
 
-/// All processes outside this pid namespace have the number 0: which of them has what mapped nobody knows.
+/// All processes outside this pid namespace have the number 0: their mappings cannot be kept apart.
 inline bool is_outside(pid_t pid) { return pid == 0; }
 
 struct Task {
@@ -25,13 +25,13 @@ struct Task {
   uint32_t record = 0;  ///< unit of its ProcessRecord, 0 until it executes something of its own
   pid_t parent = 0;
   int threads = 1;
-  bool threads_read = false;  ///< in /proc, between records of what they do: their number is a guess
-  uint64_t ended_ns = 0;  ///< by its last EXIT record; kept a little longer for the ticks of its last breath
-  bool held = false;      ///< before its exec: not the target's doing
-  bool executed = false;  ///< it was seen to exec
-  bool starting = false;  ///< and no tick since was its new program's
-  uint32_t exec_id = 0;   ///< of its program image, as the kernel numbers them; 0: not known
-  uint32_t execs = 0;     ///< since then, by their records
+  bool threads_read = false;      ///< in /proc, between records of what they do: their number is a guess
+  uint64_t ended_ns = 0;          ///< by its last EXIT record; kept a little longer for its last ticks
+  bool held = false;              ///< before its exec: not the target's doing
+  bool executed = false;          ///< it was seen to exec
+  bool starting = false;          ///< and no tick since was its new program's
+  uint32_t exec_id = 0;           ///< of its program image, as the kernel numbers them; 0: not known
+  uint32_t execs = 0;             ///< since then, by their records
   bool exec_id_in_doubt = false;  ///< one too low, if that tick came in the middle of the last exec
   bool image_passed = false;      ///< another image has taken its place meanwhile
   bool read = false;              ///< its mappings were read since: one that was ending has none
@@ -66,7 +66,7 @@ struct Task {
 
   /// Other text is there from `time` on.
   void note_replacement(const Replacement& replacement);
-  /// Was there, from `first` to `last`, other text at `pc`?
+  /// True if other text was at `pc` at some time from `first` to `last`.
   [[nodiscard]] bool was_replaced(uint64_t pc, uint64_t first, uint64_t last) const;
 };
 

@@ -26,7 +26,7 @@ struct TaskScope {
     uint32_t unit = 0;  ///< of its scope; 0: not known yet
   };
   uint32_t program = 0;   ///< Scopes::program_of(); 0: not known
-  bool asked = false;     ///< whether it is a thread of the kernel
+  bool asked = false;     ///< it was found out whether it is a thread of the kernel
   uint32_t unit = 0;      ///< of the scope of its program, or of its group
   uint64_t asked_ns = 0;  ///< when its group was read
   std::string group;
@@ -34,8 +34,8 @@ struct TaskScope {
   std::deque<pid_t> ended;                    ///< threads, the oldest first
 };
 
-/// The path in /proc/PID/cgroup that tells most: of the unified hierarchy, or, where that is the root or is
-/// not there, the longest of the others.
+/// The most specific path in /proc/PID/cgroup: that of the unified hierarchy, or, where that is the root or
+/// is not there, the longest of the others.
 std::string group_in(std::string_view text);
 
 class TaskScopes {
@@ -44,7 +44,7 @@ class TaskScopes {
   TaskScopes(ProfileFile* file, ScopeKind kind, size_t most = kMostScopes)
       : kind_(kind), scopes_(file, most) {}
 
-  /// Reads the control group of a process that is there: it may be gone at its first tick.
+  /// Reads the control group of a process now, for it may be gone at its first tick.
   void meet(pid_t pid, TaskScope* task) const;
 
   /// Reads the names of its threads.

@@ -1,5 +1,5 @@
-// The processes an engine outside them observes, as the kernel's records tell them, and where each one's
-// ticks are counted.
+// The processes that an engine outside them observes, as the kernel's records report them, and where the
+// ticks of each are counted.
 #pragma once
 #include <deque>
 #include <map>
@@ -65,15 +65,16 @@ class TaskTable {
   /// may execute another program.
   void expect_absences() { absences_ = true; }
 
-  /// The processes are anybody's: users but root and this one have shares of the pool.
+  /// The processes may be of any user: all users but root and this one have shares of the pool.
   void limit_users();
 
   /// A FORK, EXIT, COMM or MMAP record; others are ignored. `text` is the record's.
   void apply(const PerfRecord& record, std::string_view text);
 
-  /// A tick of that program image of a process comes next, in the kernel or not. The numbers are the kernel's
-  /// (self_exec_id). If no record was of its exec, that was lost: what it has mapped is read, or is not known
-  /// if it `has_passed`, for another image has taken its place.
+  /// Call it before a tick of a process's program image `exec_id` (the kernel's self_exec_id). If there was
+  /// no record of that image's exec, the record was lost: the mappings are then read from /proc. If the image
+  /// `has_passed`, because another one has taken its place, they are not known. `kernel`: the tick is in
+  /// kernel mode.
   void expect_image(pid_t pid, uint32_t exec_id, bool kernel, bool has_passed);
 
   /// Counts ticks of one process at one place. False if the process is not observed. `first` and `last` are

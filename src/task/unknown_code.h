@@ -20,7 +20,7 @@ class UnknownCode {
   UnknownCode() = default;
   explicit UnknownCode(ProfileFile* file) : file_(file) {}
 
-  /// A table, good until the next call, in which *place is the row of that reason. Of reasons there are few.
+  /// A table, valid until the next call, in which *place is the row of that reason. There are few reasons.
   RegionTable& table(std::string_view reason, uint64_t* place);
 
  private:
