@@ -18,8 +18,8 @@ struct Location {
   uint32_t executable = kNowhere;  ///< index into Profile::executables; kNowhere: none, as of "[lost]"
   uint64_t position = 0;           ///< as of WeightedPosition
   uint64_t address = 0;            ///< the same as ObjectAddress, as objdump(1) prints it; 0: not known
-  uint64_t start = 0;  ///< ObjectAddress of the function itself, which tells it from others of its name; 0:
-                       ///< not known, or no other has it
+  uint64_t start = 0;  ///< ObjectAddress of the function itself, which distinguishes it from others of its
+                       ///< name; 0: not known, or no other has it
   std::vector<Frame> frames;  ///< innermost inlined first, the function itself last; never empty; each with
                               ///< its linkage name, whatever it is called
   bool is_scope = false;  ///< frames are no functions: the thread, if it is known, and its program; or the

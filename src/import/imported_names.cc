@@ -31,7 +31,7 @@ class ImportedSymbolizer : public Symbolizer {
   std::string problem_;
 };
 
-/// All that tells one place of a function from another.
+/// All that distinguishes one place of a function from another.
 std::string key_of(const std::vector<Frame>& frames) {
   std::string key;
   for (const Frame& frame : frames)

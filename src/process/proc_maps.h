@@ -17,9 +17,8 @@ namespace pctally {
 /// programs run from them.
 bool is_anonymous(std::string_view path) noexcept;
 
-/// Without a build id, size and time of last change tell a file from another that takes its place: puts them,
-/// and the device and inode that stat(2) knows it by, into *object if the file at object->path is the one
-/// that is mapped.
+/// Puts size, time of last change and stat(2)'s device into *object, if it has no build id and the file at
+/// object->path has the inode that is mapped. They distinguish the file from one that takes its place later.
 void stamp_file(ObjectIdentity* object) noexcept;
 
 /// One executable mapping. A value; the path is held by the ProcMaps that produced it.

@@ -1,5 +1,6 @@
-// What tells a frame of a pprof file that we have written from a function: the system name of a frame that
-// stands for a scope. Viewers show the name alone. The outermost location of a stack may have these frames.
+// The system names of frames that stand for a scope, in pprof files that we have written: they distinguish
+// such a frame from a function. Viewers show the name alone. The outermost location of a stack may have these
+// frames.
 #pragma once
 
 namespace pctally {

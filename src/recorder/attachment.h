@@ -14,7 +14,8 @@ class Attachment {
  public:
   /// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording in order. `processes` empty: nothing
   /// else ends it. Processes that have ended are removed from the list. Errors: ESRCH (all have ended, or one
-  /// of `needed` has). Whether the processes may be observed is for the engine to find out.
+  /// of `needed` has), EINVAL (one is a thread), EMFILE. Whether the processes may be observed is for the
+  /// engine to find out.
   static Result<Attachment> open(std::vector<pid_t>* processes, const std::vector<pid_t>& needed);
 
   /// Readable when ended() may have become true.

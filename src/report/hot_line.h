@@ -1,5 +1,5 @@
-// Finds the line to look at: on the path that most ticks took, the line with most ticks in the innermost
-// function whose source is the reader's own.
+// Finds the hot line: on the path that most ticks took, the line with most ticks in the innermost function
+// whose source is the reader's own.
 #pragma once
 #include <optional>
 

@@ -15,7 +15,7 @@ namespace pctally {
 /// How a report gets its names: Symbolizer::open, a NameCache's, or a fake.
 using OpenSymbolizer = std::function<std::unique_ptr<Symbolizer>(const ExecutableIdentity&)>;
 
-/// What tells an executable of a profile from all others, of other profiles too.
+/// Identifies an executable of a profile among those of all profiles.
 ExecutableIdentity identity_of(const Profile& profile, const Executable& executable);
 
 /// Gives the outermost of a place's frames, which is no inlined one, the name of its symbol: debug

@@ -83,11 +83,11 @@ std::vector<PathTotal> path_totals(const Profile& profile, const PathThings& thi
 /// Entries of the call plane that found no room: any thing may have their ticks, too.
 uint64_t ticks_without_entry(const PathTree& plane);
 
-/// Of a function that neither tree has: its own ticks, which are to be added, are of paths that were folded
-/// or cut.
+/// The total of a function that neither tree has. Its own ticks, which the caller adds (include_own()), are
+/// of paths that were folded or cut.
 PathTotal total_without_node(const Profile& profile, bool of_kernel);
 
-/// What a thing has of its own is known to the tick, also where its paths were folded.
+/// Raises a total to the thing's own ticks, which are known to the tick also where its paths were folded.
 inline void include_own(uint64_t ticks, PathTotal* total) {
   total->low = std::max(total->low, ticks);
   total->high = std::max(total->high, total->low);

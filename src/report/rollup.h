@@ -120,7 +120,7 @@ struct HotFrame {
   bool in_several_objects = false;  ///< the path has a function of another object of that name
 };
 
-/// The line on that path to look at.
+/// The line on that path with most ticks: see report/hot_line.h.
 struct HotLine {
   std::string file;
   uint32_t line = 0;

@@ -41,7 +41,7 @@ std::string listed(const std::vector<std::string>& words);
 /// that: see let_writes_kill().
 void let_writes_fail();
 
-/// As it was.
+/// Undoes let_writes_fail().
 void let_writes_kill();
 
 /// Whether standard output gets colours: `when` is "auto" (a terminal that has them; NO_COLOR and
@@ -67,7 +67,7 @@ int exit_code_of(bool is_damaged, int code);
 /// Columns of the terminal that is standard output; 0 if it is none.
 size_t terminal_width();
 
-/// A text for people in the signs that the locale has: its own stay in UTF-8, or become ASCII.
+/// A text for people, in the characters that the locale has: its signs stay UTF-8, or become ASCII.
 std::string in_locale(std::string text);
 
 /// All of it to standard output. The exit code: kExitFailed, with a line on stderr, if that could

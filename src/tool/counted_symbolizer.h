@@ -7,8 +7,8 @@
 
 namespace pctally {
 
-/// What is to be named from now on: "... of 200,000 addresses". Those of several profiles are together as
-/// many as there are different ones.
+/// Adds the addresses of `profile` to those that are to be named: "... of 200,000 addresses". An address that
+/// several profiles have counts once.
 void expect_addresses(const Profile& profile);
 
 using SymbolizerOpener = std::unique_ptr<Symbolizer> (*)(const ExecutableIdentity&);

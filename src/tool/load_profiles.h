@@ -32,11 +32,11 @@ Result<Profile> load_any(const std::string& file);
 /// where it is not: they have one kind.
 std::string& wanted_values();
 
-/// Keeps the names that a file of ours holds for open_symbolizer(). Without them `profile`, which is of that
-/// file, is still a profile, but no whole one: that they cannot be read is a part of its damage.
+/// Keeps the names that a file of ours holds, for open_symbolizer(). If they cannot be read, that is added to
+/// the damage of `profile`, which is of that file.
 void keep_names(int fd, Profile* profile);
 
-/// What a profile lacks whose names cannot be read.
+/// The damage of a profile whose names cannot be read, in words.
 std::string damaged_names(const Error& error);
 
 /// Names for what load_any() has loaded: those that came with the files first, then those of the executables,
@@ -52,10 +52,11 @@ std::optional<KeptSource> kept_source(const std::string& path);
 /// Whether an executable has its names in an imported file alone.
 bool is_imported(const Executable& executable);
 
-/// Whether it has any. What an imported file calls a source file is only a name: no page holds its text.
+/// Whether any of its executables is_imported(). What an imported file calls a source file is only a name: no
+/// page holds its text.
 bool has_imported(const Profile& profile);
 
-/// Whether another tool has written it. That of gperftools has addresses, as ours.
+/// Whether another tool has written the profile. Those of gperftools have addresses, as ours have.
 bool is_of_another_tool(const Profile& profile);
 
 /// Files that are read, each once: for an import without a time, the same file is the same run.

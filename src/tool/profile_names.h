@@ -26,12 +26,12 @@ std::vector<HitPlaces> hit_places(const Profile& profile);
 struct ProfileNames {
   std::vector<unsigned char> section;  ///< empty: nothing has a name
   size_t objects = 0;                  ///< that were hit
-  size_t late = 0;                     ///< of these, not looked at any more
+  size_t late = 0;                     ///< of these, left without names: see names_of_profile()
 };
 
-/// Names of functions alone, from symbol tables; of code made at run time what else a jitdump has of it. No
-/// object is begun after `until_ns` of the monotonic clock, nor one that `may_open` (asked before each, with
-/// the number of the executable) says no to: they are `late`. Error: as of NamesWriter::bytes().
+/// Only names of functions, from symbol tables; for code made at run time also what else a jitdump has of it.
+/// An object is left out, and is `late`, if its turn comes after `until_ns` of the monotonic clock, or if
+/// `may_open` (called with the number of its executable) returns false. Error: as of NamesWriter::bytes().
 Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymbolizer& open,
                                       uint64_t until_ns = UINT64_MAX,
                                       const std::function<bool(uint32_t)>& may_open = {});
@@ -41,7 +41,7 @@ Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymboliz
 Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept,
                                   uint64_t most_bytes = UINT64_MAX);
 
-/// For the message that `out` is not written, as it could not have such names.
+/// The message that `out` is not written, because it cannot have these names.
 std::string not_written(const std::string& out, const Error& names);
 
 }  // namespace pctally

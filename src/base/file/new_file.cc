@@ -39,7 +39,7 @@ Result<void> check_old(const NewFile::Plan& plan, const char* path) {
   return {};
 }
 
-/// Without a lock nobody could tell this file from a left-over.
+/// Without a lock this file could not be distinguished from a left-over.
 std::unexpected<Error> no_locks(const char* path) {
   return fail(errno, "cannot lock %s: %s", path, strerror(errno));
 }

@@ -19,7 +19,7 @@ struct Frame {
 
 /// The named range a position lies in. Text nobody has a name for gets "[object+0xSTART]", START being an
 /// ObjectAddress: never a neighbour's name. The range of a function is the whole function, so that its start
-/// tells it from another of the same name; where symbols overlap, ranges do.
+/// distinguishes it from another of the same name; where symbols overlap, ranges do.
 struct NamedRange {
   std::string function;  ///< demangled symbol, "name@plt", "[object+0x...]"; "[object]" if nothing is known
   uint64_t start = 0;    ///< of the range, in the unit the positions are in

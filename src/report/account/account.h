@@ -26,7 +26,7 @@ struct Account {
                                  ///< report/statistics/interval.h
 };
 
-/// Of the whole, where `profile` is a part.
+/// If `profile` is a part of another one (chosen paths or scopes), the account is that of the whole.
 Account account_of(const Profile& profile);
 
 /// A part of the unsampled time whose reason the file tells.

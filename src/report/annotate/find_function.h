@@ -40,13 +40,13 @@ bool parse_place(std::string_view query, SourcePlace* place);
 /// How well `query` names the function.
 Called called_by(const HotFunction& function, const std::string& query);
 
-/// The functions that `query` names best, most ticks first; but none by a part of its name where an object is
-/// called so.
+/// The functions that `query` names best, most ticks first. Where an object is called `query`, functions are
+/// not found by a part of their names.
 std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
                                                  const std::string& query);
 
-/// Of the copies of one function, most ticks first, the one that has ten times the ticks of the others
-/// together; null: there is none, or they are several functions.
+/// Among copies of one function, most ticks first: the copy that has ten times the ticks of the others
+/// together. Null if there is none, or if they are several functions.
 const HotFunction* main_copy(const std::vector<const HotFunction*>& functions);
 
 /// The functions whose code has another symbol, which `query` names as a whole: most ticks first.

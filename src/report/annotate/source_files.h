@@ -73,8 +73,8 @@ using FetchSource = std::function<Result<std::string>(const BuildId& of, const s
 
 class SourceFiles {
  public:
-  /// The last path that fits is taken. A source that is `kept` is not looked for, unless its path fits.
-  /// `owner` is asked for whoever names a source that named_by() does not know.
+  /// The last of `paths` that fits is taken. A source that is `kept` is not searched on disk, unless one of
+  /// `paths` fits. `owner` says who names a source that named_by() was not called for.
   explicit SourceFiles(std::vector<SourcePath> paths, KeptSources kept = {}, FetchSource fetch = {},
                        std::function<Owner()> owner = {})
       : paths_(std::move(paths)),

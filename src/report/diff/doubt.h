@@ -1,4 +1,4 @@
-// Why profiles that are compared cannot be relied on: what is missing in one of them is no change.
+// Finds reasons why a comparison cannot be relied on: what is missing in one profile is no change.
 #pragma once
 #include <span>
 #include <string>

@@ -18,7 +18,7 @@ class Texts {
 
   /// "" is 0.
   int64_t number(std::string_view text);
-  /// Of all that is a path, of a file or an object: no blank ends it.
+  /// For paths of files and objects: a blank does not end such a path (`strip_paths`).
   int64_t number_of_path(std::string_view path);
   /// As it stands in the page.
   [[nodiscard]] std::string shown(std::string_view text) const;

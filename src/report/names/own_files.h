@@ -1,4 +1,4 @@
-// Tells the reader's own source files from those of libraries and compilers.
+// Distinguishes the reader's own source files from those of libraries and compilers.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,15 +9,15 @@ namespace pctally {
 /// so it is for rows and not for opening.
 std::string normal_path(std::string_view path);
 
-/// Where systems and package managers put files: the start of such a path, as "/usr/", or the part that tells
-/// it, as "/.cargo/registry/". Empty of any other. REQUIRES: `path` is normal.
+/// The part of `path` that shows that a system or a package manager put the file there: its start, as
+/// "/usr/", or a part within, as "/.cargo/registry/". Empty for any other path. REQUIRES: `path` is normal.
 std::string_view system_place(std::string_view path);
 
 class OwnFiles {
  public:
-  /// Those below `directory`; of an empty one those outside the places of systems and package managers: /usr,
-  /// /lib, /opt/rh, /build, /rustc, a registry of cargo, node_modules. Relative paths are one's own, too, but
-  /// for those of an object that lies in such a place; below `directory` if they are so from the current one.
+  /// Own files are those below `directory`; if it is empty, those outside the places of systems and package
+  /// managers: /usr, /lib, /opt/rh, /build, /rustc, a registry of cargo, node_modules. A relative path is own
+  /// unless its object lies in such a place; with `directory` it starts at the current directory.
   explicit OwnFiles(const std::string& directory = "");
 
   /// `object`: the path of what was compiled from the file.

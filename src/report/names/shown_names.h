@@ -1,5 +1,5 @@
-// Chooses the name that is shown of a function. Short names are given to all rows of a table at once:
-// functions that would look alike show what distinguishes them.
+// Chooses the name that is shown of a function. All rows of a table get their short names at once: functions
+// with the same one show what distinguishes them.
 #pragma once
 #include <cstdint>
 #include <span>

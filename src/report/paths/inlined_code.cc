@@ -9,7 +9,7 @@
 namespace pctally {
 namespace {
 
-/// A chain by what tells it from others: function, file and line of each frame.
+/// A chain by what distinguishes it from others: function, file and line of each frame.
 using InlinedChain = std::vector<std::tuple<std::string, std::string, uint32_t>>;
 
 /// A function's ticks: by their own places, and of those the part that a choice has.

@@ -1,6 +1,6 @@
-// Distinguishes functions of one full name in one object. Those with symbols start somewhere else. Of one
-// that is only inlined nothing is known but where it is declared: the static hash() of one file, inlined, is
-// not that of another file, which has code of its own.
+// Distinguishes functions of one full name in one object. Functions with symbols differ by where they start.
+// Of a function that is only inlined nothing is known but where it is declared: the inlined static hash() of
+// one file is not the hash() of another file.
 #pragma once
 #include <map>
 #include <set>
@@ -17,7 +17,7 @@ class Namesakes {
   void add(const StackFrame& frame);
   /// Whether other frames say that there may be several functions, and this one's declaration is not known.
   [[nodiscard]] bool lacks_declaration(const StackFrame& frame) const;
-  /// Leaves `address` and `declared` of the frame only what tells its function from others.
+  /// Keeps of `address` and `declared` of the frame only what distinguishes its function from others.
   void keep_what_distinguishes(StackFrame* frame) const;
   /// A function of a table, as its frames are. `address`: 0 if unknown.
   [[nodiscard]] StackFrame function(std::string object, std::string full, uint64_t address) const;

@@ -27,7 +27,7 @@ struct StackFrame {
   uint32_t start_line = 0;          ///< as of Frame
 };
 
-/// What tells one frame's function from another's: object, full name, address, declaration.
+/// Identifies a frame's function: object, full name, address, declaration.
 using StackFunction = std::tuple<std::string, std::string, uint64_t, std::string>;
 inline auto function_of(const StackFrame& frame) {
   return std::tie(frame.object, frame.function, frame.address, frame.declared);

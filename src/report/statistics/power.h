@@ -7,8 +7,8 @@
 
 namespace pctally {
 
-/// Of Welch's test that calls a difference changed at p <= `level`. A side's mean has a variance that the
-/// test estimates with so many degrees of freedom.
+/// The power of Welch's test, which calls a difference changed at p <= `level`. The test estimates the
+/// variance of each side's mean with `old_degrees` and `new_degrees` degrees of freedom.
 class WelchPower {
  public:
   WelchPower(double level, double old_degrees, double new_degrees);
@@ -17,7 +17,7 @@ class WelchPower {
     double variance = 0;  ///< of the mean
     double least = 0;     ///< that the test takes it for, however little the runs differ
   };
-  /// The probability that a difference, positive, is called so.
+  /// The probability that a positive difference is called changed.
   [[nodiscard]] double of(double difference, const Side& before, const Side& after) const;
 
  private:
@@ -38,15 +38,16 @@ struct OneEstimate {
   double degrees = kManyDegrees;        ///< of the whole, of the t that decides
 };
 
-/// The probability that a difference, positive, is called changed at p <= `level`. `deviation`: its own.
+/// The probability that a positive difference is called changed at p <= `level`. `deviation`: of the
+/// difference.
 double power_of_one_estimate(double level, double difference, double deviation, const OneEstimate& variance);
 
 /// The z that a change must have, on average, so that a test calls it at p <= `level` with this probability,
 /// where the variance is known.
 double z_needed(double level, double power);
 
-/// The least value that is enough, to six figures. REQUIRES: `enough` is, what is larger than such a value
-/// is.
+/// The least value for which is_enough() is true, to six figures. It lies between `few` and `enough`.
+/// REQUIRES: is_enough(enough); if a value is enough, so are all larger ones.
 double least_enough(double few, double enough, const auto& is_enough) {
   while (enough > few * (1 + 1e-6)) {
     const double middle = std::sqrt(few * enough);

@@ -23,8 +23,8 @@ struct GperfMapping {
   std::vector<uint8_t> build_id{};  ///< as the process has it in memory; empty: none
 };
 
-/// Those of a living process, ascending; the program itself under the path `a_out`. Empty if it may not
-/// be looked at.
+/// The mappings of a living process, ascending; that of the program itself has the path `a_out`. Empty if
+/// they may not be read.
 std::vector<GperfMapping> gperf_mappings(pid_t pid, const std::string& a_out);
 
 struct GperfRow {

@@ -9,12 +9,12 @@
 
 namespace pctally {
 
-/// Adds the names of everything hit to the closed `file`, which `profile` is loaded from. Takes at
-/// most a second, and ends at once with a signal that asks to end: the file is then what it was, and a line
-/// says so. A second more where an object's file system does not answer: it is left out, which a line says,
-/// too. True then.
+/// Adds the names of everything hit to the closed `file`, which `profile` is loaded from. Takes at most a
+/// second. A signal that asks to end ends it at once: the file is then what it was, and a line says so. Where
+/// an object's file system does not answer, it takes a second more and leaves the object out, and a line says
+/// so. True if a file system did not answer.
 ///
-/// Executables are read by a child process, as they may be large, damaged or somebody else's.
+/// Executables are read by a child process, because they may be large, damaged or another user's.
 ///
 /// REQUIRES: signals that ask to end are blocked. `signals` is readable when one has come; `handle` takes it.
 bool add_names(const RecordedFile& file, const Profile& profile, int signals,

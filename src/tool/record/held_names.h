@@ -7,8 +7,9 @@
 
 namespace pctally {
 
-/// Opens an executable as it lies on disk; where that is not the one that ran, by the descriptor that is held
-/// of it. Files of this process are opened by it from then on (set_file_opener): for a process of its own.
+/// Opens an executable as it lies on disk; if that is not the one that ran, by the descriptor that `files`
+/// holds of it. It replaces how this process opens files (set_file_opener()): call it in a process of its
+/// own.
 std::unique_ptr<Symbolizer> open_held(const ProcessFiles& files, const ExecutableIdentity& identity);
 
 }  // namespace pctally

@@ -22,7 +22,8 @@ class Screen {
 
   /// The next key pressed (tool/top/keys.h), without waiting.
   virtual std::optional<unsigned> key() = 0;
-  /// Another program has had the terminal while this one was stopped. REQUIRES: resize() and draw() next.
+  /// Call it after this program was stopped: another one has used the terminal. REQUIRES: resize() and draw()
+  /// next.
   virtual void take_back() = 0;
   /// The terminal has another size now.
   virtual void resize() = 0;
