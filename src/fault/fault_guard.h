@@ -19,8 +19,8 @@ Status install_fault_guard() noexcept;
 /// As above for SIGSEGV or SIGBUS alone, on every machine.
 Status install_fault_guard(int signal) noexcept;
 
-/// As above, but not where the signal is ignored: a program that is executed shall inherit that. For who can
-/// do without the guard.
+/// As above, but not where the signal is ignored: a program that is executed shall inherit that. For callers
+/// that can do without the guard.
 Status install_fault_guard_unless_ignored(int signal) noexcept;
 
 /// Has `claim` asked before all else about each SIGSEGV and SIGBUS. One claim, for good.

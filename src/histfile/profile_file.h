@@ -70,7 +70,7 @@ class ProfileFile {
   [[nodiscard]] DeferredRing* deferred() const noexcept;
   [[nodiscard]] const MappedFile& mapping() const noexcept { return map_; }
 
-  /// True for who created it, until close(): the recorder.
+  /// True in the process that created it (the recorder), until close().
   [[nodiscard]] bool is_own() const noexcept { return own_.fd() >= 0; }
 
   /// True if `units` may be taken now and leave the ticks that come before the recorder makes room theirs.

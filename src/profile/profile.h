@@ -26,11 +26,11 @@ struct FileStamp {
 /// An executable file or something like one, as seen by the recorder (pprof's Mapping without the addresses).
 struct Executable {
   ExecutableKind kind = ExecutableKind::kFile;
-  std::string path;               ///< as the kernel named it: may be "[vdso]", "//anon", end in " (deleted)"
-  std::vector<uint8_t> build_id;  ///< empty if it has none
-  int32_t owner = 0;              ///< pid, for kPrivate
-  FileStamp stamp{};          ///< kFile without a build id: distinguishes it from another file at that path
-  uint64_t time_unix_ns = 0;  ///< kPrivate: when the process started; 0: not known
+  std::string path;                ///< as the kernel named it: may be "[vdso]", "//anon", end in " (deleted)"
+  std::vector<uint8_t> build_id;   ///< empty if it has none
+  int32_t owner = 0;               ///< pid, for kPrivate
+  FileStamp stamp{};               ///< kFile without a build id: says which file it was at that path
+  uint64_t time_unix_ns = 0;       ///< kPrivate: when the process started; 0: not known
   std::vector<uint8_t> boot_id{};  ///< of a merged profile, where addresses hold for one boot of one machine
                                    ///< only; empty: the profile's
 };
