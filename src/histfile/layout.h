@@ -233,10 +233,12 @@ struct FileHeader {
   uint32_t names;            ///< NamesHead (names_layout.h), a unit behind the pool; 0: none
   uint32_t scopes;           ///< first ScopeRecord
   uint32_t runs;             ///< merged files: first RunRecord; else 0
-  uint8_t unused[32];
+  uint64_t starts_in_step;   ///< threads and processes whose ticks begin a whole period after their start: at
+                             ///< the same moments in each; 0 where first ticks are drawn
+  uint8_t unused[24];
 };
 static_assert(offsetof(FileHeader, paths) == 400 && offsetof(FileHeader, scopes) == 408);
-static_assert(offsetof(FileHeader, runs) == 412);
+static_assert(offsetof(FileHeader, runs) == 412 && offsetof(FileHeader, starts_in_step) == 416);
 static_assert(offsetof(FileHeader, pool) == 32 && offsetof(FileHeader, engine) == 64);
 static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, event) == 276);
 static_assert(offsetof(FileHeader, start_owed_us) == 300 && offsetof(FileHeader, stolen_ns) == 304);

@@ -57,6 +57,7 @@ void describe_run(const FileHeader& header, ProfileRun* profile) {
   profile->throttled = header.throttled;
   profile->clock_tick_ns = header.clock_tick_ns;
   profile->machine_cpus = header.machine_cpus;
+  profile->starts_in_step = header.starts_in_step;
   profile->exit_status = header.exit_status;
 }
 

@@ -31,12 +31,13 @@ auto fields_of(const TickLedger& ledger) {
 
 bool by_start(const ProfileRun& a, const ProfileRun& b) {
   const auto fields = [](const ProfileRun& run) {
-    return std::tuple_cat(std::tie(run.started_unix_ns, run.recording_id, run.boot_id, run.engine,
-                                   run.period_ns, run.period_asked_ns, run.duration_ns, run.cpu_user_ns,
-                                   run.cpu_system_ns, run.stolen_ns, run.throttled, run.command, run.machine,
-                                   run.release, run.closed, run.snapshot, run.kernel_observed, run.cpu_known,
-                                   run.clock_tick_ns, run.machine_cpus, run.exit_status, run.measured_ticks),
-                          fields_of(run.ledger));
+    return std::tuple_cat(
+        std::tie(run.started_unix_ns, run.recording_id, run.boot_id, run.engine, run.period_ns,
+                 run.period_asked_ns, run.duration_ns, run.cpu_user_ns, run.cpu_system_ns, run.stolen_ns,
+                 run.throttled, run.command, run.machine, run.release, run.closed, run.snapshot,
+                 run.kernel_observed, run.cpu_known, run.clock_tick_ns, run.machine_cpus, run.starts_in_step,
+                 run.exit_status, run.measured_ticks),
+        fields_of(run.ledger));
   };
   return fields(a) < fields(b);
 }

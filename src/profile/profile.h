@@ -92,6 +92,7 @@ struct ProfileRun {
   uint64_t throttled = 0;
   uint64_t clock_tick_ns = 0;   ///< the engine's ticks land on multiples of this; 0 if they land anywhere
   uint32_t machine_cpus = 0;    ///< CPUs all of whose ticks were looked at; 0: ticks of the target's time
+  uint64_t starts_in_step = 0;  ///< threads and processes whose ticks come at the same moments in each
   int32_t exit_status = 0;      ///< as of waitpid(2)
   uint64_t measured_ticks = 0;  ///< of merged runs: counted ticks that were read off a clock, not sampled
   TickLedger ledger;

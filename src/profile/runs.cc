@@ -83,6 +83,7 @@ void sum_up_runs(Profile* merged) {
     add_time(run.throttled, &sum.throttled);
     sum.clock_tick_ns = std::max(sum.clock_tick_ns, run.clock_tick_ns);
     sum.machine_cpus = std::max(sum.machine_cpus, run.machine_cpus);
+    add_time(run.starts_in_step, &sum.starts_in_step);
   }
   sum.ledger = merged->ledger;
   static_cast<ProfileRun&>(*merged) = std::move(sum);

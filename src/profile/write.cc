@@ -246,6 +246,7 @@ FileHeader FileWriter::header_of(const ProfileRun& run) const {
   header.ended = 1;
   header.snapshot = run.snapshot ? 1 : 0;
   header.machine_cpus = run.machine_cpus;
+  header.starts_in_step = run.starts_in_step;
   copy_text(run.event, header.event);
   header.stolen_ns = run.stolen_ns;
   copy_bytes(run.recording_id, header.recording_id);

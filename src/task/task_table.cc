@@ -379,7 +379,9 @@ std::vector<pid_t> TaskTable::living() const {
 void TaskTable::apply_fork(const PerfRecord& record) {
   Task* parent = find(record.parent);
   if (parent == nullptr) return;
-  if (record.pid == record.parent) {
+  const bool is_thread = record.pid == record.parent;
+  if (is_thread || children_) ++starts_;
+  if (is_thread) {
     ++parent->threads;
     if (scopes_ != nullptr) scopes_->start_thread(record.tid, record.parent_thread, &parent->scope);
     return;

@@ -104,6 +104,9 @@ class TaskTable {
   /// Keeps ticks apart from now on, and counts call paths. REQUIRES: the file has paths.
   void keep_scopes(ScopeKind kind, bool paths);
 
+  /// Threads and processes of the target that have started, by their records and by adoption.
+  [[nodiscard]] uint64_t starts() const noexcept { return starts_; }
+
   /// How often a process mapped text in the place of another file's.
   [[nodiscard]] uint64_t replacements() const noexcept { return replacements_; }
 
@@ -210,6 +213,7 @@ class TaskTable {
   RegionTable kernel_table_{};
   std::vector<CodeAddress> kernel_calls_;  ///< of one tick; kept for its memory
   uint64_t replacements_ = 0;
+  uint64_t starts_ = 0;
   uint64_t versions_ = 0;  ///< of tables, so far
   std::unique_ptr<PathRecorder> paths_;
   std::unique_ptr<TaskScopes> scopes_;  ///< beside paths_

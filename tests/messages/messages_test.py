@@ -355,6 +355,17 @@ class Messages(unittest.TestCase):
                 break
         self.assertRegex(line, r"^no ticks: true used \d+\.\d+ m?s, less than one period \(1000 ms\); try -F 10000, or a longer run$")
 
+    def test_processes_too_short_for_a_tick(self):
+        """Of less than 1 ms each, by events of single threads: each begins a period of 50 ms of its own."""
+        if not p.engine_available("ring"):
+            self.skipTest("engine ring is not available here")
+        lines = self.record("-f -o a.pct -e ring -g -F 20 -- sh -c 'for i in $(seq 250); do /bin/true; done; :'")
+        if not lines[-1].startswith("warning"):
+            self.skipTest("not judged: a process had a tick, or all took less than one period")
+        self.assertRegex(lines[-2], r"^no ticks, although sh used \d+\.\d+ s of CPU time: the next warning says why$")
+        self.assertRegex(lines[-1], r"^warning: 100\.0 % of the CPU time was not sampled: \d+ processes without a tick "
+                                    r"\(250 of true\); try -F 10000 or -e timer$")
+
     def test_a_file_that_is_there(self):
         with open(os.path.join(self.directory, "work.pct"), "w"):
             pass

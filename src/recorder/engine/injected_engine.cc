@@ -333,6 +333,8 @@ void TimerEngine::stop() {
   if (settings_.children) not_entered_->end();
   drain_ticks(true);
   check_clocks();
+  FileHeader& header = file_->header();
+  header.starts_in_step = kind_ == ClockKind::kTrap ? header.process_count : 0;
   file_->beat();
 }
 

@@ -127,6 +127,7 @@ void RingEngine::drain() {
     phases_.move(rings_.rings_of_ticks());
     for (Losses& losses : losses_) losses.throttle.divide(phases_.events());
   }
+  file_->header().starts_in_step = per_thread_ ? tasks_.starts() : 0;
   file_->make_room(0);
   file_->beat();
 }

@@ -35,6 +35,25 @@ int64_t chance_of(const ProfileRun& profile, const Account& account, uint64_t se
 
 }  // namespace
 
+double in_step_share(const Profile& profile) {
+  double starts = 0, ticks = 0;
+  const auto add = [&](const ProfileRun& run) {
+    if (!run.counts_cpu_time()) return;
+    const auto period = static_cast<double>(run.period_ns);
+    starts += static_cast<double>(run.starts_in_step) * period;
+    ticks += static_cast<double>(run.ledger.ticks()) * period;
+  };
+  if (profile.runs.empty()) add(profile);
+  for (const ProfileRun& run : profile.runs) add(run);
+  return ticks > 0 ? std::min(starts / ticks, 1.0) : 0;
+}
+
+bool has_starts_in_step(const Profile& profile) {
+  constexpr uint64_t kFewStarts = 10;
+  constexpr double kTolerableShare = 0.05;
+  return profile.starts_in_step >= kFewStarts && in_step_share(profile) > kTolerableShare;
+}
+
 TicklessProcesses tickless_processes(const Profile& profile) {
   TicklessProcesses tickless;
   std::map<std::string_view, uint64_t> programs;
@@ -155,7 +174,9 @@ Account account_of_run(const ProfileRun& run, uint64_t measured_ticks) {
   return account;
 }
 
-/// Runs are independent: their variances add up. A share of the sum, T = T1 + T2 + ..., of runs with n1, n2,
+/// Runs are independent: their variances add up. So do the squares of what whole ticks leave over: what each
+/// of many short runs lacks at its start is no chance. A share of the sum, T = T1 + T2 + ..., of runs with
+/// n1, n2,
 /// ... effective samples has the variance p (1 - p) * ((T1/T)^2 / n1 + (T2/T)^2 / n2 + ...).
 void add_up_chance(const Profile& profile, Account* account) {
   double chance = 0, rounding = 0, amount = 0, squares = 0;
@@ -163,14 +184,15 @@ void add_up_chance(const Profile& profile, Account* account) {
     const uint64_t seen = seen_ticks(run), measured = std::min(seen, run.measured_ticks);
     const Account own = account_of_run(run, measured);
     chance += static_cast<double>(own.chance_ns) * static_cast<double>(own.chance_ns);
-    rounding += static_cast<double>(own.rounding_ns);
+    rounding += static_cast<double>(own.rounding_ns) * static_cast<double>(own.rounding_ns);
     const double part = static_cast<double>(seen - measured) * static_cast<double>(run.period_ns);
     if (!(own.effective_samples > 0) || !(part > 0)) continue;
     amount += part;
     squares += part * part / own.effective_samples;
   }
   account->chance_ns = static_cast<int64_t>(std::min(std::sqrt(chance), static_cast<double>(kLongestTimeNs)));
-  account->rounding_ns = static_cast<int64_t>(std::min(rounding, static_cast<double>(kLongestTimeNs)));
+  account->rounding_ns =
+      static_cast<int64_t>(std::min(std::sqrt(rounding), static_cast<double>(kLongestTimeNs)));
   account->effective_samples = squares > 0 ? amount * amount / squares : 0;
 }
 

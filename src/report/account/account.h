@@ -50,6 +50,13 @@ struct TicklessProcesses {
 };
 TicklessProcesses tickless_processes(const Profile& profile);
 
+/// By how much shares may be wrong, at most, because ticks come at the same moments after each start of a
+/// thread or process: each of these may have one tick too many or too few in a function. 0 to 1.
+double in_step_share(const Profile& profile);
+
+/// Whether that is so much, of so many starts, that the shares are in doubt.
+bool has_starts_in_step(const Profile& profile);
+
 /// ticks * period, in nanoseconds (or events), at most what an int64_t holds.
 int64_t duration_of(uint64_t ticks, uint64_t period_ns);
 

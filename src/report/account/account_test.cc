@@ -141,6 +141,23 @@ TEST(Account, OfRunsWhoseTicksAreNanosecondsTheSamplesAreCounted) {
   EXPECT_STREQ(recorded(profile).word, "sample");
 }
 
+// 150 runs of 3 ms, each of which lacks one of its ticks.
+TEST(Account, WhatManyShortRunsLackIsNoRounding) {
+  Profile sum;
+  ProfileRun run;
+  run.cpu_known = true;
+  run.period_ns = 1'000'000;
+  run.cpu_user_ns = 3'000'000;
+  run.ledger = {.counted = 2, .samples = 2, .weight_squares = 2};
+  sum.runs.assign(150, run);
+  static_cast<ProfileRun&>(sum) = run;
+  sum.cpu_user_ns = 450'000'000;
+  sum.ledger = {.counted = 300, .samples = 300, .weight_squares = 300};
+  EXPECT_NEAR(unsampled_beyond_chance(account_of(sum)), (0.150 - 0.002 * std::sqrt(150)) / 0.450, 1e-6);
+  sum.runs.clear();
+  EXPECT_NEAR(unsampled_beyond_chance(account_of(sum)), (0.150 - 0.002) / 0.450, 1e-6) << "one recording";
+}
+
 TEST(Account, AnEmptyProfileHasNoRates) {
   Account account = account_of({});
   EXPECT_EQ(account.asked_hz, 0);

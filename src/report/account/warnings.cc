@@ -12,6 +12,8 @@
 #include "profile/command.h"
 #include "profile/runs.h"
 #include "report/account/deep_ticks.h"
+#include "report/account/recording_facts.h"
+#include "report/account/unsampled_time.h"
 #include "report/print/figures.h"
 
 namespace pctally {
@@ -35,17 +37,6 @@ void check_runs(const Profile& profile, Warnings* out) {
     add(out, Severity::kIncomplete, "cut-off",
         fmt::format("{} of {} runs were cut off, or not over; everything up to then is here", open,
                     runs.size()));
-}
-
-/// Of a sum of runs whose periods differ, a tick stands for 1 ns: each run says what its ticks were.
-template <class Judge>
-bool holds_for_any(const Profile& profile, const Judge& judge) {
-  return profile.runs.empty() ? judge(profile) : std::ranges::any_of(profile.runs, judge);
-}
-
-bool runs_in_program(const Profile& profile) {
-  return !holds_for_any(profile,
-                        [](const ProfileRun& run) { return run.engine == "bpf" || run.engine == "ring"; });
 }
 
 /// Of a recording whose recorder died. An engine in the program counts on without it, but nobody reads the
@@ -81,28 +72,15 @@ const char* lower_rate(const Profile& profile) {
   return profile.counts_cpu_time() ? "use a lower -F" : "use a higher -c";
 }
 
-uint64_t longest(const Profile& profile, uint64_t ProfileRun::*field) {
-  uint64_t value = profile.*field;
-  for (const ProfileRun& run : profile.runs) value = std::max(value, run.*field);
-  return value;
-}
-
-/// Ticks so close together that an interrupt and its return can take as long: some of them find the one
-/// before still at work. The timers of the kernel's own clock do not come more often than it.
-bool is_too_frequent(const Profile& profile) {
-  constexpr uint64_t kShortestPeriodNs = 40000;
-  return holds_for_any(profile, [](const ProfileRun& run) {
-    return run.counts_cpu_time() && run.clock_tick_ns == 0 && run.period_ns < kShortestPeriodNs;
-  });
-}
-
 bool loses_ticks(const Profile& profile) {
   return percent_of(profile.ledger.lost, profile.ledger.ticks()) > 100 * kTolerableLoss;
 }
 
-/// The kernel's clock gives one sample a tick of its own, however many ticks are asked for.
+/// The kernel's clock gives one sample a tick of its own, however many ticks are asked for. Where processes
+/// are so short that most ticks are those of their starts, ring has fewer.
 const char* higher_rate(const Profile& profile) {
   const uint64_t period_ns = longest(profile, &ProfileRun::period_ns);
+  if (profile.clock_tick_ns != 0 && 2 * start_ticks(profile) > profile.ledger.ticks()) return "";
   if (profile.clock_tick_ns != 0 && period_ns <= profile.clock_tick_ns) return " or use -e ring";
   if (is_too_frequent(profile) || loses_ticks(profile)) return "";
   if (profile.counts_cpu_time()) return " or use a higher -F";
@@ -129,14 +107,6 @@ void check_loss(const Profile& profile, Warnings* out) {
     add(out, Severity::kIncomplete, "full",
         fmt::format("{} ({:.1f} %) found no room in the profile; which code they belong to is not known",
                     counted_ticks(profile, ledger.full), percent_of(ledger.full, ledger.ticks())));
-}
-
-/// CPU time of processes without an engine, as far as it is known: until they were last read.
-uint64_t unobserved_ns(const Profile& profile, const std::string* note = nullptr) {
-  uint64_t sum = 0;
-  for (const ProfileProcess& process : profile.processes)
-    if (process.engine.empty() && (note == nullptr || process.note == *note)) sum += process.cpu_ns;
-  return sum;
 }
 
 std::string unobserved_names(const Profile& profile, const std::string& note) {
@@ -180,145 +150,13 @@ void check_interrupted(const Profile& profile, Warnings* out) {
         fmt::format("{} {}", process->comm, note));
 }
 
-bool has_interrupted(const Profile& profile) {
-  return std::ranges::any_of(profile.processes, [](const ProfileProcess& process) {
-    return !process.engine.empty() && !process.note.empty() && process.pid != 0 && !process.sampled_again;
-  });
-}
-
-bool has_unobserved(const Profile& profile) {
-  return std::any_of(profile.processes.begin(), profile.processes.end(),
-                     [](const ProfileProcess& process) { return process.engine.empty(); });
-}
-
-/// CPU time that the machine's host took meanwhile, in percent of the CPU time used; 0 if within its noise.
-double stolen_percent(const Profile& profile, const Account& account) {
-  auto cpu = static_cast<uint64_t>(std::max<int64_t>(0, account.cpu_ns));
-  double stolen = percent_of(profile.stolen_ns, cpu);
-  return profile.stolen_ns > kTheftNoise && stolen > 100 * kTolerableTheft ? stolen : 0;
-}
-
-/// "threads with blocked signals", if most of the unsampled time is theirs, or empty.
-std::string main_part(const Profile& profile, const Account& account) {
-  for (const UnsampledPart& part : unsampled_parts(profile))
-    if (part.ns > account.unsampled_ns / 2) return fmt::format("threads with {}", part.reason);
-  return {};
-}
-
-/// Where more runs than there are CPUs, a thread is seldom on one when the kernel's clock ticks. A sample
-/// stands for more then, and what a thread runs after its last one has none.
-bool was_busy(const Profile& profile) {
-  const uint64_t sampled_ns = duration_of(profile.ledger.ticks(), profile.period_ns);
-  return profile.clock_tick_ns != 0 && sampled_ns / 5 > profile.ledger.samples * (profile.clock_tick_ns / 4);
-}
-
-/// The kernel starts an event's period anew in each thread.
-bool has_events_of_threads(const Profile& profile) {
-  return profile.engine == "ring" && profile.machine_cpus == 0;
-}
-
-/// "; try ...": of each thread such an event misses half a period. An engine in the program is there from its
-/// start alone.
-const char* other_rate_or_engine(const Profile& profile) {
-  return has_command(profile) ? "; try -e timer" : "; try a higher -F";
-}
-
-/// "802 processes too short for a tick (800 of true); try -e timer", where these can have used most of the
-/// unsampled time, or empty.
-std::string processes_without_a_tick(const Profile& profile, const Account& account) {
-  const TicklessProcesses tickless = tickless_processes(profile);
-  if (!has_events_of_threads(profile) || tickless.number < 2) return {};
-  if (duration_of(tickless.number, profile.period_ns) < account.unsampled_ns / 2) return {};
-  return fmt::format("{}{} processes too short for a tick ({} of {}){}", tickless.more ? "more than " : "",
-                     tickless.number, tickless.most, tickless.program, other_rate_or_engine(profile));
-}
-
-/// Why CPU time went unsampled, as far as the file can tell.
-std::string gap_reason(const Profile& profile, const Account& account) {
-  if (std::string part = main_part(profile, account); !part.empty()) return part;
-  if (is_too_frequent(profile)) return "more ticks than this machine delivers; use a lower -F";
-  if (static_cast<int64_t>(unobserved_ns(profile)) > account.unsampled_ns / 2)
-    return "processes that were not observed";
-  if (std::string tickless = processes_without_a_tick(profile, account); !tickless.empty()) return tickless;
-  std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
-  const bool unobserved = has_unobserved(profile), stolen = stolen_percent(profile, account) > 0;
-  reason += unobserved ? "unobserved processes, " : "";
-  const bool own_events = has_events_of_threads(profile);
-  // A tick that falls due in a switch to the idle task, where interrupts are off, comes after it. Linux 6.18
-  // closes a thread's event before it frees the memory. A host may hold a CPU for 0.1 s and not say so: to
-  // this kernel the program ran, and no tick came.
-  if (was_busy(profile))
-    reason += "what threads ran after their last sample (busy machine)";
-  else if (runs_in_program(profile))
-    reason += "what is short, static or blocks signals";
-  else
-    reason += fmt::format("{}, frequent sleeps{}{}", unobserved ? "short ones" : "short threads or processes",
-                          own_events && !unobserved ? ", exits" : "", stolen ? "" : ", or a busy host");
-  if (stolen) reason += ", or CPU time that the host took";
-  if (runs_in_program(profile)) reason += "; as root, -e bpf samples more";
-  if (own_events && !unobserved) reason += other_rate_or_engine(profile);
-  return reason;
-}
-
-const char* who_sees_the_kernel(const Profile& profile) {
-  return runs_in_program(profile) ? "engines bpf and ring sample it" : "needs root or perf_event_paranoid 1";
-}
-
-/// What no clock of the account has seen, though it was sampled.
-const char* left_out_of_cpu_time(const Profile& profile) {
-  const bool attached = !profile.command.empty() && !has_command(profile);
-  if (attached && profile.command[0] == "@running") return "the ends of processes";
-  return attached ? "what ran after its last reading" : "children nobody waited for";
-}
-
-/// Of the CPU time that is short of what was sampled, by an engine that does not see the kernel.
-std::string unseen_kernel(const Profile& profile, const Account& account, double gap) {
-  const char* who = who_sees_the_kernel(profile);
-  // Of many short processes the kernel's part is in their start, and some of their own code is not sampled.
-  if (duration_of(start_ticks(profile), profile.period_ns) > account.unsampled_ns / 2)
-    return fmt::format(
-        "{:.1f} % of the CPU time was not sampled: kernel code, and what short processes run ({})", 100 * gap,
-        who);
-  return fmt::format("{:.1f} % of the CPU time was not sampled; kernel code took as much ({})", 100 * gap,
-                     who);
-}
-
-/// Of the whole machine: interrupts that come while a CPU is idle are no program's, and no idle time. Nor is
-/// a CPU's way to sleep and back. That was 1 to 5 % of the idle time on a virtual machine that did little.
-bool is_work_of_idle_cpus(const Profile& profile, const Account& account) {
-  constexpr int64_t kMostPart = 16;
-  if (profile.command != std::vector<std::string>{"@machine"} || !profile.runs.empty()) return false;
-  if (is_too_frequent(profile) || profile.throttled != 0 || !profile.kernel_observed) return false;
-  const int64_t idle_ns = duration_of(profile.machine_cpus, profile.duration_ns) - account.cpu_ns;
-  return account.unsampled_ns <= idle_ns / kMostPart;
-}
-
-void check_gap(const Profile& profile, const Account& account, Warnings* out) {
-  double gap = unsampled_share(account);
-  if (std::abs(unsampled_beyond_chance(account)) <= kTolerableGap) return;
-  auto system_ns = static_cast<int64_t>(std::min<uint64_t>(profile.cpu_system_ns, INT64_MAX));
-  bool kernel_is_part = !profile.kernel_observed && system_ns > 0;
-  if (gap < 0)
-    add(out, Severity::kWarning, "too-many-ticks",
-        fmt::format("ticks are {:.1f} % more than the measured CPU time: it lacks {}, or sleeps were in step "
-                    "with ticks",
-                    -100 * gap, left_out_of_cpu_time(profile)));
-  else if (is_work_of_idle_cpus(profile, account))
-    add(out, Severity::kNote, "unsampled",
-        fmt::format(
-            "{:.1f} % of the CPU time was not sampled: interrupts of idle CPUs, and their way to sleep "
-            "and back",
-            100 * gap));
-  else if (kernel_is_part && !is_too_frequent(profile) &&
-           account.unsampled_ns <= system_ns + account.cpu_ns / 50)
-    add(out, Severity::kWarning, "kernel-unseen", unseen_kernel(profile, account, gap));
-  else if (kernel_is_part && processes_without_a_tick(profile, account).empty())
-    add(out, Severity::kWarning, "unsampled",
-        fmt::format("{:.1f} % of the CPU time was not sampled: {:.2f} s of kernel code, {}", 100 * gap,
-                    seconds(system_ns), gap_reason(profile, account)));
-  else
-    add(out, Severity::kWarning, "unsampled",
-        fmt::format("{:.1f} % of the CPU time was not sampled: {}", 100 * gap, gap_reason(profile, account)));
+/// A period is drawn for each run, so that two runs are wrong in different ways.
+void check_starts(const Profile& profile, Warnings* out) {
+  if (!has_starts_in_step(profile)) return;
+  add(out, Severity::kWarning, "starts-in-step",
+      fmt::format("ticks are in step with {} starts of threads: shares may be off by {:.0f} % beyond "
+                  "±{}",
+                  grouped(profile.starts_in_step), 100 * in_step_share(profile), for_short_ones(profile)));
 }
 
 /// CPU time in kernel mode is part of the unsampled time; of other events nothing says how many there were.
@@ -481,7 +319,8 @@ Warnings warnings_of(const Profile& part, const Account& account) {
   check_processes(profile, &warnings);
   check_interrupted(profile, &warnings);
   check_samples(profile, account, &warnings);
-  check_gap(profile, account, &warnings);
+  if (auto unsampled = unsampled_time(profile, account)) warnings.push_back(std::move(*unsampled));
+  check_starts(profile, &warnings);
   check_engine(profile, &warnings);
   check_deep_stacks(profile, &warnings);
   check_host(profile, account, &warnings);

@@ -247,12 +247,11 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
                              "frequent sleeps, or a busy host")));
   profile.engine = "ring";
   profile.command = {"a"};
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning,
-                             "short threads or processes, frequent sleeps, exits, or a busy host; try -e "
-                             "timer")));
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning,
+                                                "short threads, sleeps, exits or a busy host; try -F "
+                                                "10000 or -e timer")));
   profile.command = {"@running", "7:a"};
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "or a busy host; try a higher -F")))
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "or a busy host; try -F 10000")))
       << "timer observes only what record starts";
   profile.machine_cpus = 2;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "sleeps, or a busy host")));
@@ -276,7 +275,7 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   profile.engine = "trap";
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning,
                                                 "16.7 % of the CPU time was not sampled; kernel code took as "
-                                                "much (engines bpf and ring sample it)")));
+                                                "much (as root, -e bpf samples it)")));
   Profile short_ones = profile;
   short_ones.executables = {{ExecutableKind::kStart, "[process start]", {}, 0}};
   short_ones.positions = {{0, 0, 500}};
@@ -290,7 +289,7 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   profile.cpu_user_ns += 500'000'000;
   EXPECT_THAT(
       warnings(profile),
-      ElementsAre(is(Severity::kWarning, "not sampled: 0.20 s of kernel code, short threads or processes")));
+      ElementsAre(is(Severity::kWarning, "not sampled: 0.20 s of kernel code, short threads, sleeps")));
 }
 
 // By perf events of their own: the kernel starts the period anew in each.
@@ -311,28 +310,52 @@ TEST(Warnings, ProcessesTooShortForATickAreNamed) {
   };
   add("true", 150);
   add("seq", 40);
-  const char* general = "0.10 s of kernel code, short threads or processes, frequent sleeps";
+  const char* general =
+      "0.10 s of kernel code, short threads, sleeps, exits or a busy host; try -F 10000 or -e timer";
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, general)))
       << "190 cannot have used half of 0.4 s";
   add("seq", 20);
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning,
-                             "was not sampled: 210 processes too short for a tick (150 of true); try -e "
-                             "timer")));
+                             "was not sampled: 210 processes without a tick (150 of true); try -F "
+                             "10000 or -e timer")));
   profile.processes.push_back(observed);
   profile.processes.back().pid = 0;
   EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "more than 210 processes too short for a tick")))
+              ElementsAre(is(Severity::kWarning, "more than 210 processes without a tick")))
       << "of those in one row nobody knows how many had none";
   profile.machine_cpus = 2;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, general))) << "events of whole CPUs";
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "0.10 s of kernel code, short threads or processes")))
+      << "events of whole CPUs";
   profile.machine_cpus = 0;
   profile.ledger = {};
   add("true", 800);
-  EXPECT_THAT(
-      warnings(profile),
-      ElementsAre(is(Severity::kWarning, "of CPU time: the next warning says why"),
-                  is(Severity::kWarning, "more than 1010 processes too short for a tick (950 of true)")));
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "of CPU time: the next warning says why"),
+                          is(Severity::kWarning, "more than 1010 processes without a tick (950 of true)")));
+}
+
+// Each thread and process may have a tick too many or too few in a function.
+TEST(Warnings, TicksAtTheSameMomentsAfterEachStart) {
+  Profile profile = trusty();
+  profile.command = {"a"};
+  profile.starts_in_step = 50;
+  EXPECT_THAT(warnings(profile), IsEmpty()) << "5 % of 1,000 ticks";
+  profile.starts_in_step = 200;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning,
+                             "ticks are in step with 200 starts of threads: shares may be off by "
+                             "20 % beyond ±; try -F 10000 or -e timer")));
+  profile.period_ns = 100'000;
+  profile.cpu_user_ns = 100'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "beyond ±; try -e timer")));
+  profile.starts_in_step = 9;
+  profile.ledger = {.counted = 100, .samples = 100, .weight_squares = 100};
+  profile.cpu_user_ns = 10'000'000;
+  EXPECT_THAT(warnings(profile), IsEmpty()) << "few starts differ by chance";
+  profile.starts_in_step = 200;
+  EXPECT_EQ(in_step_share(profile), 1) << "not more than all";
 }
 
 /// A sum of the profile's runs, whose periods differ: its ticks stand for 1 ns.
@@ -355,10 +378,9 @@ TEST(Warnings, OfASumOfRunsJudgeThePeriodsOfTheRuns) {
   profile.ledger.weight_squares = 50'000;
   profile.cpu_system_ns = 900'000'000;
   profile.kernel_observed = false;
-  EXPECT_THAT(
-      warnings(sum_of(profile, {{"trap", 999'000}, {"trap", 998'000}})),
-      ElementsAre(is(Severity::kWarning, "record for longer or use a higher -F"),
-                  is(Severity::kWarning, "kernel code took as much (engines bpf and ring sample it)")));
+  EXPECT_THAT(warnings(sum_of(profile, {{"trap", 999'000}, {"trap", 998'000}})),
+              ElementsAre(is(Severity::kWarning, "record for longer or use a higher -F"),
+                          is(Severity::kWarning, "kernel code took as much (as root, -e bpf samples it)")));
   EXPECT_THAT(warnings(sum_of(profile, {{"trap", 999'000}, {"trap", 20'000}})),
               testing::Contains(is(Severity::kWarning, "than this machine delivers; use a lower -F")));
   EXPECT_THAT(warnings(sum_of(profile, {{"bpf", 999'000}, {"ring", 998'000}})),

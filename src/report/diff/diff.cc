@@ -188,6 +188,18 @@ Verdict verdict_of(const Candidate& candidate, size_t old_runs, size_t new_runs)
   return candidate.change->difference > 0 ? Verdict::kMore : Verdict::kLess;
 }
 
+/// Percentage points by which the profiles' shares may be wrong besides: worst on each side.
+double open_points(const std::vector<Profile>& before, const std::vector<Profile>& after) {
+  double points = 0;
+  for (const std::vector<Profile>* side : {&before, &after}) {
+    double worst = 0;
+    for (const Profile& profile : *side)
+      if (has_starts_in_step(profile)) worst = std::max(worst, in_step_share(profile));
+    points += 100 * worst;
+  }
+  return points;
+}
+
 std::vector<Candidate> candidates_of(Diff* diff) {
   std::vector<Candidate> family = {{&diff->total.amount, &diff->total.old_side, &diff->total.new_side,
                                     &diff->total.verdict, nullptr, Judged::kWhole}};
@@ -196,8 +208,10 @@ std::vector<Candidate> candidates_of(Diff* diff) {
   };
   for (DiffRow& row : diff->rows) {
     if (diff->is_in_doubt(row.object)) continue;
-    add_if_enough({&row.amount, &row.old_side, &row.new_side, &row.verdict, &diff->decided});
-    if (row.has_callees() && !row.total_in_doubt)
+    const auto is_open = [&](const Change& share) { return std::abs(share.difference) < diff->open_points; };
+    if (!is_open(row.share))
+      add_if_enough({&row.amount, &row.old_side, &row.new_side, &row.verdict, &diff->decided});
+    if (row.has_callees() && !row.total_in_doubt && !(row.total_share && is_open(*row.total_share)))
       add_if_enough({&*row.total, &row.old_on_path, &row.new_on_path, &row.total_verdict,
                      &diff->decided_totals, Judged::kTotal});
   }
@@ -376,6 +390,7 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.work = options.work;
   diff.new_work = options.new_work > 0 ? options.new_work : options.work;
   diff.doubts = doubts_of(all, options.by);
+  diff.open_points = open_points(before, after);
   diff.blind_to_kernel = blind_to_kernel(all, options.by);
   if (const ComparedProfile* compared = first_in_step(all); compared != nullptr) {
     diff.in_step = compared->name;

@@ -90,6 +90,8 @@ struct Diff {
   bool totals_left_out = false;  ///< for in folded call paths kernel code is not known
   std::string in_step;           ///< a profile whose ticks follow the kernel's clock; empty: none
   uint64_t clock_tick_ns = 0;    ///< of that clock
+  double open_points =
+      0;  ///< changes of a share by less are left undecided, as ticks come in step with starts
 
   [[nodiscard]] bool counts_cpu_time() const { return event.empty(); }
   /// Whether something is missing of this object's rows on one side.

@@ -116,5 +116,21 @@ TEST(Diff, AMergedFileLacksNoNamesForFewTicks) {
   EXPECT_EQ(diff_of({stripped(500)}, {named}).doubts.size(), 1u);
 }
 
+// A period is drawn for each run: ticks at the same moments after each start find other code in each.
+TEST(Diff, AChangeThatTicksInStepWithStartsCanMakeIsUndecided) {
+  Profile before = run_of({800, 200}), after = run_of({200, 800});
+  EXPECT_EQ(row_of(diff_of({before}, {after}), "f1").verdict, Verdict::kMore);
+  before.starts_in_step = after.starts_in_step = 350;
+  const Diff diff = diff_of({before}, {after});
+  EXPECT_EQ(row_of(diff, "f1").verdict, Verdict::kUndecided) << "60 points; 35 on each side may be wrong";
+  EXPECT_EQ(row_of(diff, "f0").verdict, Verdict::kUndecided);
+  EXPECT_TRUE(diff.is_in_doubt());
+  before.starts_in_step = after.starts_in_step = 250;
+  EXPECT_EQ(row_of(diff_of({before}, {after}), "f1").verdict, Verdict::kMore);
+  before.starts_in_step = after.starts_in_step = 350;
+  const Diff totals = diff_of({with_paths(before)}, {with_paths(after)});
+  EXPECT_EQ(totals.decided_totals, 0u);
+}
+
 }  // namespace
 }  // namespace pctally

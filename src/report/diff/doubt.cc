@@ -49,7 +49,7 @@ bool is_doubt(const Warning& warning, Alike alike) {
   const std::string_view id = warning.id;
   if (id == "unsampled") return !alike.lack;
   if (id == "kernel-tick") return !alike.rate;
-  return is_of_a_part(warning) || id == "throttled" || id == "no-ticks";
+  return is_of_a_part(warning) || id == "throttled" || id == "no-ticks" || id == "starts-in-step";
 }
 
 std::string gravest(const Profile& profile, Alike alike) {

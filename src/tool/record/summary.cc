@@ -52,7 +52,10 @@ void say_summary(const Profile& profile, const RecordedFile& file, bool named) {
   if (profile.ledger.ticks() == 0) {
     const auto none = std::ranges::find(warnings, std::string_view("no-ticks"), &Warning::id);
     inform("{}", none->text);
-    if (none != warnings.begin()) warn("{}", warnings.front().text);  // a graver one: it may be the reason
+    const bool graver = none != warnings.begin();  // it may be the reason
+    const auto why =
+        graver ? warnings.begin() : std::ranges::find(warnings, std::string_view("unsampled"), &Warning::id);
+    if (why != warnings.end()) warn("{}", why->text);
     return;
   }
   std::erase_if(warnings, [](const Warning& warning) { return warning.severity == Severity::kNote; });
