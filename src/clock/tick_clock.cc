@@ -94,6 +94,7 @@ Status TickClock::start(PublishedTables* tables, const ClockPlan& plan) noexcept
   note_own_process();
   tables_ = tables;
   plan_ = plan;
+  replaced_ = false;
   auto started = start_kind(plan.kind);
   if (started || plan.insist || plan.kind == ClockKind::kTimer) return started;
   return start_kind(ClockKind::kTimer);
@@ -123,6 +124,7 @@ bool TickClock::intact() const noexcept {
 Status TickClock::replace() noexcept {
   if (g_threads.held_by_this_thread()) return {EBUSY, "this thread is being listed"};
   stop();
+  replaced_ = true;
   bool whole_life = plan_.whole_life;
   plan_.whole_life = false;  // for its first tick is past
   auto started = start_kind(ClockKind::kTimer);

@@ -38,8 +38,8 @@ struct ClockPlan {
 /// from a signal handler.
 class TickClock {
  public:
-  /// Ticks go to `tables`, which must outlive the process, at a random phase. Where the plan's kind does not
-  /// work the timer runs instead, unless the plan insists. Errors: those of the kinds.
+  /// Ticks go to `tables`, which must outlive the process; those of the timer at a random phase. Where the
+  /// plan's kind does not work the timer runs instead, unless the plan insists. Errors: those of the kinds.
   Status start(PublishedTables* tables, const ClockPlan& plan) noexcept;
 
   /// On return nothing ticks; a tick that is in its handler already may still count until the
@@ -69,6 +69,9 @@ class TickClock {
   /// What really runs: kNone if nothing does.
   [[nodiscard]] ClockKind kind() const noexcept { return kind_; }
 
+  /// True if something else ran before replace().
+  [[nodiscard]] bool replaced() const noexcept { return replaced_; }
+
  private:
   Status begin(ClockKind kind) noexcept;
   Status start_kind(ClockKind kind) noexcept;
@@ -76,6 +79,7 @@ class TickClock {
   PublishedTables* tables_ = nullptr;
   ClockPlan plan_{};
   ClockKind kind_ = ClockKind::kNone;
+  bool replaced_ = false;
   ThreadTimers timer_;
   PerfTrap trap_;
 };

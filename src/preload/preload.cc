@@ -380,10 +380,11 @@ void correct_note(ProcessRecord* process) noexcept {
   if (guessed && g_injected->clock.intact()) process->note = ProcessNote::kNone;
 }
 
-/// What is known of the time of threads without a timer, while the records of threads are there.
+/// What is known of the time of threads without a timer, while the records of threads are there. Timers that
+/// took the trap's place do not have what ran before.
 void account_threads(ProcessRecord* process) noexcept {
   if (g_injected->clock.kind() != ClockKind::kTimer) return;
-  if (process->note != ProcessNote::kTogether)
+  if (process->note != ProcessNote::kTogether && !g_injected->clock.replaced())
     process->unseen_start_ns = unseen_start_ns(process->cpu_ns - process->entered_cpu_ns);
   end_process();
 }

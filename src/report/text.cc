@@ -469,7 +469,8 @@ void TextReport::add_cpu_time() {
           ? fmt::format(" (± {} by chance)", decimal(rounded(account.chance_ns, decimals), decimals))
           : "");
   for (const UnsampledPart& part : unsampled_parts(profile_))
-    add("          of which {} s of threads with {}\n", decimal(rounded(part.ns, decimals), decimals),
+    add("          of which {} s of threads with {}\n",
+        decimal(std::min(rounded(part.ns, decimals), std::max<int64_t>(unsampled, 0)), decimals),
         part.reason);
 }
 

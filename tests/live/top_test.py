@@ -541,6 +541,22 @@ class Terminal(Live):
         self.assertEqual(shell.wait(10), 0)
         os.close(master)
 
+    def test_in_the_background_it_runs_and_ends(self):
+        """timeout(1) makes it a process group of its own, which does not own the terminal."""
+        _, path = self.recording()
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, slave)
+        shell = subprocess.Popen(["sh", "-c", 'timeout 1 "$@"; echo "exit $?"; read line', "sh", p.PCTALLY, "top", path],
+                                 stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+                                 preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+                                 env=dict(os.environ, TERM="xterm"))
+        self.addCleanup(shell.kill)
+        self.assertIn(b"recording", self.read(master, shell, b"recording"))
+        self.assertIn(b"exit 124", self.read(master, shell, b"exit 124"), "the signal came")
+        os.write(master, b"\n")
+        self.assertEqual(shell.wait(10), 0)
+        os.close(master)
+
     def test_a_stopped_top_takes_the_terminal_back(self):
         _, path = self.recording()
         process, master, slave, before = self.start(path)

@@ -95,10 +95,13 @@ class Top {
   bool damaged_ = false;  ///< the file, which has ended
 };
 
+/// SIGTTOU and SIGTTIN too, else a process in the background (below timeout(1), say) would stop as soon as it
+/// sets up the terminal, and again when it gives it back.
 UniqueFd watch_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT}) sigaddset(&set, signal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT, SIGTTOU, SIGTTIN})
+    sigaddset(&set, signal);
   sigprocmask(SIG_BLOCK, &set, nullptr);
   let_writes_fail();
   return UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -193,7 +196,7 @@ void Top::take_signals() {
       resized_ = true;
     else if (info.ssi_signo == SIGCONT)
       continued_ = true;
-    else
+    else if (info.ssi_signo != SIGTTOU && info.ssi_signo != SIGTTIN)
       stop_ = true;
   }
 }
