@@ -8,6 +8,9 @@ against the files.
 A source that names a class of the C++ library (NAMED_HEADERS) includes its header, itself or by headers of ours. Builds with tests have
 precompiled headers and would not miss it; those of users have none.
 
+An allowed arrow that no include of the room needs is reported, too, and a target whose DEPENDS in CMake are not the rooms allowed to it:
+both in a whole tree alone, one with a CMakeLists.txt.
+
 Capture and analysis meet at the profile file (histfile/) and nowhere else; tick/ stands alone; public headers are C; no headers include
 each other.
 """
@@ -23,7 +26,7 @@ ALLOWED = {
     "tick/unwind": set(),
     "tick": {"tick/unwind"},
     "histfile": {"tick", "base/file", "base/kernel", "base"},
-    "monfile": {"base/file", "base"},  # the layout of the bytes
+    "monfile": {"base/file"},  # the layout of the bytes
     "monfile/write": {"monfile", "tick", "base/file", "base"},
     # in the program: libc alone
     "fault": {"histfile", "tick", "base"},
@@ -33,11 +36,11 @@ ALLOWED = {
     "dialect/monitor": {"dialect", "monfile/write", "monfile", "tick", "base/file", "base"},
     "dialect/n64": {"dialect", "tick", "histfile", "base/file", "base"},
     "library": {"dialect", "clock", "fault", "process", "histfile", "tick", "base/file", "base/kernel", "base"},
-    "preload": {"clock", "fault", "process", "histfile", "tick", "base/kernel", "base"},
+    "preload": {"clock", "fault", "process", "histfile", "base/kernel", "base"},
     # beside the program
-    "perf": {"process", "histfile", "tick", "base/file", "base/kernel", "base"},
-    "bpf": {"perf", "process", "histfile", "tick/unwind", "tick", "base/file", "base/kernel", "base"},
-    "path": {"process", "histfile", "tick/unwind", "tick", "base/file", "base/kernel", "base"},
+    "perf": {"tick", "base/file", "base/kernel", "base"},
+    "bpf": {"perf", "tick/unwind", "base/file", "base/kernel", "base"},
+    "path": {"process", "histfile", "tick/unwind", "base/file", "base/kernel", "base"},
     "task": {"perf", "path", "process", "histfile", "tick/unwind", "tick", "base/file", "base/kernel", "base"},
     "recorder/engine": {"task", "perf", "bpf", "path", "clock", "process", "histfile", "tick", "base/kernel", "base"},
     "recorder": {"recorder/engine", "perf", "fault", "histfile", "base/file", "base/kernel", "base"},
@@ -50,27 +53,25 @@ ALLOWED = {
     "object": {"object/elf", "object/dwarf", "object/kernel", "base/file", "base/kernel", "base"},
     "names": {"object", "object/elf", "histfile", "base/file", "base"},
     "profile": {"histread", "histfile", "tick/unwind", "tick", "base"},
-    "report/names": {"object", "object/elf", "base"},
+    "report/names": {"base"},
     "report/print": set(),
     "report/statistics": set(),
     "report/account": {"report/statistics", "profile", "base", "report/print"},
     "report": {"report/account", "report/names", "report/statistics", "profile", "object", "object/elf", "base", "report/print"},
-    "report/live": {"report/names", "report/print", "report", "profile", "object", "base"},
-    "report/prof": {"report/names", "report/print", "report", "monfile/read", "object", "object/elf", "base"},
-    "report/paths": {"report/names", "report/statistics", "report/print", "report/account", "report", "profile", "object", "base"},
+    "report/live": {"report/names", "report/print", "report", "profile", "base"},
+    "report/prof": {"report/print", "monfile/read", "object/elf"},
+    "report/paths": {"report/names", "report/statistics", "report/print", "report/account", "report", "profile", "base"},
     "report/diff": {"report/names", "report/statistics", "report/print", "report/account", "report", "profile", "object", "base", "base/file"},
-    "report/annotate": {"report/names", "report/statistics", "report/print", "report/account", "report", "profile", "object", "object/elf", "base/file", "base"},
-    "report/html": {"report/names", "report/print", "report", "report/annotate", "report/diff", "report/paths", "profile", "object", "object/elf", "base"},
+    "report/annotate": {"report/names", "report/statistics", "report/print", "report/account", "report", "profile", "object/elf", "base/file", "base"},
+    "report/html": {"report/names", "report/print", "report", "report/annotate", "report/diff", "report/paths", "profile", "base"},
     "import": {"profile", "object", "object/elf", "base/file", "base"},
-    "export": {"monfile", "report/names", "report/print", "report/account", "report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base/kernel", "base"},
+    "export": {"monfile", "report/names", "report/print", "report/account", "report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base"},
     "tool/terminal": {"recorder", "report/print", "base/file", "base"},
-}
-ALLOWED["tool"] = set(ALLOWED)
-ALLOWED |= {
-    "tool/archive": {"tool", "tool/terminal", "report/annotate", "report/names", "report", "names", "profile", "histread", "histfile", "base", "report/print"},
-    "tool/gperf": {"tool", "tool/terminal", "report", "object", "object/elf", "dialect/n64", "process", "base", "report/print"},
+    "tool": {"tool/terminal", "recorder", "recorder/engine", "perf", "export", "import", "report/html", "report/annotate", "report/diff", "report/paths", "report", "report/account", "report/names", "report/print", "names", "profile", "object", "object/kernel", "histread", "histfile", "base/file", "base"},
+    "tool/archive": {"tool", "tool/terminal", "report/annotate", "report/names", "names", "profile", "histread", "histfile", "base", "report/print"},
+    "tool/gperf": {"tool", "tool/terminal", "object", "object/elf", "dialect/n64", "process", "base", "report/print"},
     "tool/prof": {"tool", "tool/terminal", "report/prof", "profile", "monfile/read", "object/elf", "base"},
-    "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report/account", "report", "names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
+    "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report/account", "report", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
     "tool/top": {"tool", "tool/terminal", "report/live", "report/paths", "report", "profile", "histread", "histfile", "base", "base/file", "report/print"},
 }
 IN_PROGRAM = ("base", "base/kernel", "base/file", "tick/unwind", "tick", "histfile", "monfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",
@@ -85,6 +86,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 CODE_WORD = re.compile(r"`([\w./-]+)`")
 COMMENT = re.compile(r"//.*|^\s*/?\*.*")
 SOURCE_PATH = re.compile(r"(?<![\w./-])(?:src/)?(\w+)/[\w./-]*\w\.(?:h|cc|c)\b")
+FOLDER = re.compile(r"\bpctally_folder\((\w+)([^)]*)\)")
 OLD_ROOMS = {"engine"}  # what still names a file there is out of date
 
 
@@ -162,6 +164,38 @@ def check_sources(root):
                 rule = broken_source_rule(room, path, quoted, header)
                 if rule:
                     yield path, number, rule
+
+
+def line_of_arrows(room):
+    own = pathlib.Path(__file__).read_text().splitlines()
+    return next(number for number, line in enumerate(own, 1) if line.startswith(f'    "{room}": '))
+
+
+def check_unused_arrows(root):
+    used = {room: set() for room in ALLOWED}
+    for path in (root / "src").rglob("*"):
+        room = room_of(str(path.relative_to(root / "src")))
+        if path.suffix in {".h", ".cc", ".c", ".inc"} and not is_test(path) and room in used:
+            used[room] |= {room_of(header) for _, quoted, header in includes(path) if quoted}
+    for room, allowed in ALLOWED.items():
+        for other in sorted(allowed - used[room]):
+            yield root / "tools/check_layers.py", line_of_arrows(room), f"{room}/ includes nothing of {other}/, which it may"
+
+
+def check_linked(root):
+    """pctally_folder(NAME ... DEPENDS ...) links the targets of exactly the rooms that NAME may include; a room of
+    headers alone has no target."""
+    rooms = {room.replace("/", "_"): room for room in ALLOWED}
+    folders = [(path, text.count("\n", 0, match.start()) + 1, *match.groups()) for path in sorted((root / "src").rglob("CMakeLists.txt"))
+               for text in [path.read_text()] for match in FOLDER.finditer(text)]
+    targets = {rooms.get(name) for _, _, name, _ in folders} | {"tick", "tick/unwind"}
+    for path, number, name, words in folders:
+        depends = re.search(r"\bDEPENDS\b(.*?)(?:\bTESTS\b|$)", words, re.DOTALL)
+        linked = {rooms.get(target, target) for target in re.findall(r"\bpctally_(\w+)", depends.group(1) if depends else "")}
+        wanted = ALLOWED.get(rooms.get(name), set()) & targets
+        if linked != wanted:
+            yield path, number, (f"DEPENDS of {name} are not what it may include: too many: {', '.join(sorted(linked - wanted)) or 'none'}; "
+                                 f"missing: {', '.join(sorted(wanted - linked)) or 'none'}")
 
 
 def check_named_headers(root):
@@ -306,10 +340,12 @@ def main(arguments):
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parent.parent)
     broken = [*check_sources(root), *check_named_headers(root), *check_circles(root), *check_public_headers(root), *check_paths_in_docs(root),
               *check_paths_in_comments(root)]
+    if (root / "CMakeLists.txt").exists():
+        broken += [*check_unused_arrows(root), *check_linked(root)]
     for path, number, rule in broken:
         print(f"{path.relative_to(root)}:{number}: {rule}")
     if not broken:
-        print("layers: every include is allowed, none is missing, none closes a circle, every path in docs/ and in comments exists")
+        print("layers: every include is allowed and linked, none is missing, none closes a circle, no arrow is unused, every path in docs/ and in comments exists")
     return 1 if broken else 0
 
 

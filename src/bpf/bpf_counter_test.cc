@@ -20,7 +20,6 @@
 #include <tuple>
 
 #include "base/kernel/cpu_time_for_test.h"
-#include "histfile/profile_file.h"
 
 namespace pctally {
 namespace {

@@ -6,6 +6,9 @@ import tempfile
 import unittest
 
 CHECKER = sys.argv.pop(1)
+sys.path.insert(0, str(pathlib.Path(CHECKER).parent))
+sys.dont_write_bytecode = True
+import check_layers
 
 
 class CheckLayers(unittest.TestCase):
@@ -41,6 +44,37 @@ class CheckLayers(unittest.TestCase):
         self.assert_found("src/histread/reader.h", '#include "profile/profile.h"\n', 1)
         self.assert_found("src/base/result.h", '#include "tick/tick.h"\n', 1)
         self.assert_sound("src/tool/report.cc", '#include "report/text.h"\n#include "histread/reader.h"\n')
+
+    def whole_tree(self):
+        """Each room includes a header of each that it may, and links it."""
+        files = {"CMakeLists.txt": "\n"}
+        for room, others in check_layers.ALLOWED.items():
+            files[f"src/{room}/a.h"] = "#pragma once\n"
+            files[f"src/{room}/a.cc"] = "".join(f'#include "{other}/a.h"\n' for other in sorted(others))
+            targets = " ".join("pctally_" + other.replace("/", "_") for other in sorted(others))
+            if not room.startswith("tick"):  # whose targets are made in another way
+                files[f"src/{room}/CMakeLists.txt"] = f"pctally_folder({room.replace('/', '_')} CAPTURE\n  SOURCES a.cc\n  DEPENDS {targets}\n  TESTS a_test.cc)\n"
+        return files
+
+    def test_an_arrow_that_no_include_needs_is_none(self):
+        files = self.whole_tree()
+        self.assertEqual(self.check(files), (0, self.check({})[1]))
+        files["src/perf/a.cc"] = files["src/perf/a.cc"].replace('#include "base/kernel/a.h"\n', "")
+        files["src/perf/a_test.cc"] = '#include "base/kernel/a.h"\n'  # a test may look there anyhow
+        status, said = self.check(files)
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, r"^tools/check_layers.py:\d+: perf/ includes nothing of base/kernel/, which it may\n$")
+        with open(CHECKER, encoding="utf-8") as file:
+            self.assertIn('"perf": ', file.read().splitlines()[int(said.split(":")[1]) - 1])
+
+    def test_a_target_is_linked_with_what_its_room_may_include(self):
+        files = self.whole_tree()
+        right = files["src/perf/CMakeLists.txt"]
+        for wrong, expected in ((right.replace(" pctally_base_kernel", ""), "too many: none; missing: base/kernel"),
+                                (right.replace(" pctally_tick", " pctally_tick pctally_report_print"), "too many: report/print; missing: none"),
+                                (right.replace(" pctally_tick", " pctally_tick pctally_gone"), "too many: gone; missing: none")):
+            status, said = self.check(files | {"src/perf/CMakeLists.txt": "\n" + wrong})
+            self.assertEqual((status, said), (1, f"src/perf/CMakeLists.txt:2: DEPENDS of perf are not what it may include: {expected}\n"))
 
     def test_tick_stands_alone(self):
         self.assert_found("src/tick/tick.cc", '#include "base/result.h"\n', 1)

@@ -18,6 +18,10 @@
 namespace pctally {
 namespace {
 
+TEST(EventName, EveryOneFitsIntoTheFilesHeader) {
+  for (const std::string& name : event_names()) EXPECT_LT(name.size(), sizeof FileHeader::event) << name;
+}
+
 /// The kernel tells what a ring lost with the ring's next record: on another CPU there may be none.
 void stay_on_this_cpu() {
   cpu_set_t here;
