@@ -187,12 +187,11 @@ set(PCTALLY_SANITIZED_TESTS base_test base_kernel_test base_file_test monfile_re
 # Patterns of GoogleTest (Suite.Case, with * and ?) that are left out, one string with colons: check-machines sets it.
 set(PCTALLY_LEFT_OUT "" CACHE STRING "tests to leave out")
 
-# pctally_test(name SOURCES ... DEPENDS ... [LABELS ...] [CLOCK pattern...] [HOST pattern...] [ALL pattern...]): a GoogleTest
-# program, which is one ctest test with the labels (default: unit). The cases of the patterns are tests of their own: name.clock,
-# which wait for ticks; name.host, whose figures depend on what the machine's host leaves to it and which alone may be repeated;
-# and name.all, which take long.
+# pctally_test(name SOURCES ... DEPENDS ... [LABELS ...] [CLOCK pattern...] [ALL pattern...]): a GoogleTest
+# program, which is one ctest test with the labels (default: unit). The cases of the patterns are tests of
+# their own: name.clock, which wait for ticks, and name.all, which take long.
 function(pctally_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS;CLOCK;HOST;ALL" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS;CLOCK;ALL" ${ARGN})
   if(NOT TARGET GTest::gtest)
     find_package(GTest REQUIRED)
   endif()
@@ -219,12 +218,10 @@ function(pctally_test name)
   endif()
   add_dependencies(${group} ${name})
   list(JOIN ARG_CLOCK ":" clock)
-  list(JOIN ARG_HOST ":" host)
   list(JOIN ARG_ALL ":" all)
-  string(JOIN ":" others ${PCTALLY_LEFT_OUT} ${clock} ${host} ${all})
+  string(JOIN ":" others ${PCTALLY_LEFT_OUT} ${clock} ${all})
   pctally_add_cases(${name} ${name} "*" "${others}" "${ARG_LABELS}")
   pctally_add_cases(${name}.clock ${name} "${clock}" "${PCTALLY_LEFT_OUT}" "${ARG_LABELS}")
-  pctally_add_cases(${name}.host ${name} "${host}" "${PCTALLY_LEFT_OUT}" host)
   pctally_add_cases(${name}.all ${name} "${all}" "${PCTALLY_LEFT_OUT}" all)
 endfunction()
 

@@ -1,4 +1,6 @@
 """What scripts/check says at its end about tests that were skipped, or judged in part only."""
+import contextlib
+import io
 import os
 import shutil
 import sys
@@ -45,6 +47,14 @@ class CheckResults(unittest.TestCase):
     def test_what_was_skipped_has_its_reason(self):
         self.assertIn("2 passed, 1 failed, 2 skipped by name", self.record.notes)
         self.assertIn("skipped: survive.reach: test_one: needs bwrap", self.record.notes)
+
+    def test_a_step_that_finds_no_test_has_not_passed(self):
+        with tempfile.TemporaryDirectory() as tree:
+            with open(os.path.join(tree, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+                file.write('add_test(here "true")\nset_tests_properties(here PROPERTIES LABELS here)\n')
+            with contextlib.redirect_stdout(io.StringIO()):
+                passed = [test_runs.run(self.record, tree, "-L", label) for label in ("here", "nowhere")]
+        self.assertEqual(passed, [True, False])
 
     def test_rounds_go_on_where_they_were_cut_short(self):
         directory = tempfile.mkdtemp()

@@ -151,8 +151,7 @@ def machines(record):
 
 
 def tests_of_hosts(record):
-    others = [] if record.mode == "all" else ["-LE", "^all$"]
-    return test_runs.run(record, "build/release", "-L", "^host$", *others, jobs="1", repeat=2)
+    return test_runs.run(record, "build/release", "-L", "^host$", jobs="1", repeat=2)
 
 
 def survive_often(record):
@@ -164,7 +163,7 @@ def long_tests(record):
 
 
 def tests(record):
-    chosen = {"quick": ["-L", "unit|manual|boundary"], "full": ["-LE", "^(host|all|sanitized)$"], "all": ["-LE", "^(host|all)$"]}[record.mode]
+    chosen = {"quick": ["-L", "unit|manual|boundary"], "full": ["-LE", "^(all|sanitized)$"], "all": ["-LE", "^(host|all)$"]}[record.mode]
     return test_runs.run(record, "build/release", *chosen, jobs=test_runs.jobs_that_wait(), last=True)
 
 
@@ -183,6 +182,6 @@ STEPS = (
     ("other machines under qemu-user", ("all",), machines),
     ("survive and live tests again and again", ("all",), survive_often),
     ("tests that take long", ("all",), long_tests),
-    ("tests that depend on the host", LONG, tests_of_hosts),
+    ("tests that depend on the host", ("all",), tests_of_hosts),
     ("tests of the release build", EVERY, tests),
 )

@@ -22,9 +22,10 @@ def jobs_that_wait():
 
 
 def run(record, tree, *chosen, jobs=None, repeat=1, no_aslr=False, last=False):
-    """True if all passed. `repeat`: how often each may be tried. `last`: ctest's summary ends the output."""
+    """True if there were tests and all passed. `repeat`: how often each may be tried. `last`: ctest's summary
+    ends the output."""
     report = os.path.abspath(os.path.join(tree, "tests.xml"))
-    command = ["ctest", "--test-dir", tree, "-j", jobs or jobs_by_default(), "--no-tests=ignore", *ctest_results.options(report), *chosen]
+    command = ["ctest", "--test-dir", tree, "-j", jobs or jobs_by_default(), "--no-tests=error", *ctest_results.options(report), *chosen]
     if repeat > 1:
         command += ["--repeat", f"until-pass:{repeat}"]
     if no_aslr and shutil.which("setarch") and subprocess.run(["setarch", "-R", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
