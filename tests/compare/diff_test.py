@@ -27,8 +27,9 @@ class Compare(unittest.TestCase):
         engine = p.engines()[0]  # of bpf and ring every tick is a sample of its own; of timer a kernel tick
         for name, work in (("a", "150"), ("b", "150"), ("c", "1500")):
             path = os.path.join(cls.directory, name + ".pct")
-            done = p.undisturbed(lambda work=work, path=path: p.record([p.program("fixed_work"), work], "-e", engine, path=path))
+            done = p.record([p.program("fixed_work"), work], "-e", engine, path=path)
             assert done.returncode == 0, done.stderr
+            p.without_gap(path)
 
     def run_diff(self, *words, status=0):
         done = pctally("diff", *words, cwd=self.directory)
@@ -370,8 +371,9 @@ class MovedLines(unittest.TestCase):
             with open(source, "w", encoding="utf-8") as file:
                 file.write(text)
             subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id", "-o", program, source], check=True)
-            done = p.undisturbed(lambda program=program, name=name: p.record([program], "-e", cls.engine, path=cls.profile(name)))
+            done = p.record([program], "-e", cls.engine, path=cls.profile(name))
             assert done.returncode == 0, done.stderr
+            p.without_gap(done.path)
 
     @classmethod
     def profile(cls, name):
