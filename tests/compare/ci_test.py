@@ -32,16 +32,12 @@ class Ci(unittest.TestCase):
             os.chmod(path, 0o755)
 
     def compare(self, old, new):
-        """Again, up to three times, where the host stopped a run: CPU time without ticks makes a profile a
-        doubtful one."""
+        """Where the host stopped a run its profile is in doubt: a limit that fails still does, one that passes
+        is an error then."""
         shell = shutil.which("dash") or "/bin/sh"
         path = os.path.dirname(p.PCTALLY) + ":" + os.environ["PATH"]
-        for _ in range(4):
-            with p.Machine() as machine:
-                done = subprocess.run([shell, "-c", self.script, "compare.sh", f"./{old}", f"./{new}"], cwd=self.directory,
-                                      capture_output=True, text=True, env=dict(os.environ, PATH=path))
-            if machine.stolen < 0.02:
-                break
+        done = subprocess.run([shell, "-c", self.script, "compare.sh", f"./{old}", f"./{new}"], cwd=self.directory,
+                              capture_output=True, text=True, env=dict(os.environ, PATH=path))
         suite = xml.parse(os.path.join(self.directory, "diff.xml")).getroot()
         with open(os.path.join(self.directory, "diff.md"), encoding="utf-8") as file:
             return done, suite, file.read()
@@ -56,7 +52,8 @@ class Ci(unittest.TestCase):
     def test_a_faster_program_passes(self):
         done, suite, page = self.compare("large", "small")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(suite.get("failures"), "0")
+        in_doubt = "these profiles cannot be relied on (exit 3)\n" in done.stderr
+        self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "3" if in_doubt else "0"))
         self.assertIn("CPU time fell by ", page)
 
 

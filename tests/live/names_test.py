@@ -30,14 +30,16 @@ class Names(unittest.TestCase):
         return os.path.join(self.directory, name)
 
     def record(self, *command, options=()):
-        """On a busy machine a second may be too short for names; then it says so, and this is tried again."""
-        for _ in range(10):
+        """On a busy machine a second may be too short for names: the recorder says so, and the test has nothing
+        to judge."""
+        with p.Machine() as machine:
             done = p.record(command, *options, path=self.path("a.pct"), quiet=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            if p.has_names(done.path) and b"names" not in done.stderr:
-                return done.path
-            self.assertIn(b"names", done.stderr)
-        self.fail("ten recordings without names")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if b"adding them was cut short" in done.stderr and not machine.judges("names in a profile"):
+            self.skipTest("the machine was too busy to add names")
+        self.assertNotIn(b"names", done.stderr)
+        self.assertTrue(p.has_names(done.path))
+        return done.path
 
     def test_rows_are_those_of_the_executables(self):
         bare = p.without_names(self.profile, self.path("bare.pct"))

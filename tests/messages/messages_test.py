@@ -346,14 +346,19 @@ class Messages(unittest.TestCase):
         lines = self.record(f"-v -o v.pct -- {p.program('spinner')} 1 0.1")
         self.assertRegex(lines[1], r"^engine \w+, a tick per \d+ ns of CPU time$")
 
-    def test_no_tick_and_one(self):
-        """Where starts are slow this program takes 20 ms, and has the tick of a second in 2 % of the runs.
-        Four runs with one have a chance of 1 in 6 million."""
-        for _ in range(4):
-            line = self.record("-f -o a.pct -F 1 -- true")[-1]
-            if line.startswith("no ticks"):
-                break
-        self.assertRegex(line, r"^no ticks: true used \d+\.\d+ m?s, less than one period \(1000 ms\); try -F 10000, or a longer run$")
+    def test_no_tick_and_few(self):
+        """The first program has the tick of a second in 2 % of the runs where starts are slow; the second, of two
+        threads, has up to three."""
+        for command, used in (("true", r"\d+\.\d+ m?s"), (f"{p.program('spinner')} 2 0.3", r"0\.\d+ s")):
+            with self.subTest(command):
+                line, *warnings = self.record(f"-f -o a.pct -F 1 -- {command}")[1:]
+                ticks = p.report(os.path.join(self.directory, "a.pct"))["ticks"]
+                if ticks == 0:
+                    self.assertRegex(line, rf"^no ticks: \w+ used {used}, less than one period \(1000 ms\); try -F \d+, or a longer run$")
+                else:
+                    s = "" if ticks == 1 else "s"
+                    self.assertRegex(line, rf"^{ticks} tick{s}, {used} of CPU time.*; next: pctally report a\.pct$")
+                    self.assertIn(f"warning: only {ticks} effective sample{s}: the shares are rough; record for longer or use a higher -F", warnings)
 
     def test_processes_too_short_for_a_tick(self):
         """Of less than 1 ms each, by events of single threads: each begins a period of 50 ms of its own."""
