@@ -13,7 +13,6 @@ import pctally_test as p
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parts.c")
 RUNS = 5  # a side
 COMPARISONS, MOST_ALARMS = 4, 1
-ATTEMPTS = 3
 
 
 def compare(directory, old, new, *options):
@@ -46,14 +45,13 @@ class TwoPrograms(unittest.TestCase):
         return os.path.join(cls.directory, level, "parts")
 
     def compare(self, function, old, new):
-        """A comparison whose first row is `function`, which takes more. One where the host stopped a run, or tasks waited for a CPU,
-        is made again if it leaves that undecided."""
-        for _ in range(ATTEMPTS):
-            with p.Machine() as machine:
-                diff = compare(self.directory, old, new)
-            top = diff["rows"][0]
-            if top["verdict"] != "undecided" or (machine.calm and machine.stolen == 0):
-                break
+        """A comparison whose first row is `function`, which takes more. Where the host stopped a run, or tasks
+        waited for a CPU, that may be left undecided."""
+        with p.Machine() as machine:
+            diff = compare(self.directory, old, new)
+        top = diff["rows"][0]
+        if top["verdict"] == "undecided" and not machine.judges("which function takes more", most_stolen=0):
+            self.skipTest("the machine was too busy to decide it")
         self.assertEqual((top["short"], top["verdict"]), (function, "more"), diff["verdict"])
         return diff
 

@@ -1,6 +1,7 @@
 """What the whole-program tests share: where things are, how to record and to read a profile, how to skip by name."""
 import functools
 import json
+import math
 import os
 import resource
 import shutil
@@ -226,11 +227,12 @@ class Machine:
         self.stolen = max(stolen, held)
         self.calm = self.waited + self.stolen < 0.2 * wall
 
-    def judges(self, what):
-        """Whether the machine was calm; if not, says that `what` is not judged."""
-        if not self.calm:
+    def judges(self, what, most_stolen=math.inf):
+        """Whether the machine was calm, and the host took no more seconds than that; if not, says that `what` is not judged."""
+        judges = self.calm and self.stolen <= most_stolen
+        if not judges:
             print(f"not judged: {what}: tasks waited {self.waited:.2f} s for a CPU, the host took {self.stolen:.2f} s", flush=True)
-        return self.calm
+        return judges
 
 
 def record_and_stolen(take):
