@@ -286,7 +286,8 @@ def control_group_version():
 
 def beside_control_group(test, version, command):
     """Runs a shell command while spinner runs in the control group "$GROUP" and known_shares outside of it. The
-    hierarchy is mounted in a mount namespace of its own, so that nothing is left behind."""
+    hierarchy is mounted in a mount namespace of its own, so that nothing is left behind. `soon WORDS` waits, up to 10 s, until WORDS
+    succeed: a group is empty a moment after its last process has ended."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         test.skipTest("needs root and unshare to mount a hierarchy of control groups")
     held = control_group_version()
@@ -294,14 +295,18 @@ def beside_control_group(test, version, command):
         test.skipTest(f"the kernel's perf_event controller is not in the hierarchy of version {version}")
     directory = tempfile.mkdtemp(dir=scratch())
     mount = f"mount -t {HIERARCHY[version]} none {directory}"
-    script = (f"{mount} && GROUP={directory}/pctally-test-{os.getpid()} && mkdir $GROUP || exit 77\n"
+    # A hierarchy of version 1 is given up when it is unmounted without groups: one that is unmounted while a group goes stays.
+    script = ('soon() { i=0; until "$@" 2>/dev/null || [ $((i += 1)) = 500 ]; do sleep 0.02; done; }\n'
+              'hierarchy() { grep ^perf_event /proc/cgroups | cut -f 2; }\n'
+              f'given_up() {{ [ $(hierarchy) = $before ] || {{ {mount} && umount {directory}; false; }}; }}\n'
+              'before=$(hierarchy)\n'
+              f"{mount} && GROUP={directory}/pctally-test-{os.getpid()} && mkdir $GROUP || exit 77\n"
               f"sh -c \"echo \\$\\$ > $GROUP/cgroup.procs && exec {program('spinner')} 1 30\" & inside=$!\n"
               f"{program('known_shares')} 30 >/dev/null & outside=$!\n"
-              f"i=0; until grep -q spinner /proc/$inside/comm || [ $((i += 1)) = 500 ]; do sleep 0.02; done\n"
+              "soon grep -q spinner /proc/$inside/comm\n"
               f"{command}; status=$?\n"
-              f"kill -9 $inside $outside; wait $inside; sleep 0.1; rmdir $GROUP; umount {directory}\n"
-              f"sleep 1; {mount} && umount {directory}\n"
-              f"exit $status")  # a hierarchy of version 1 is given up when it is unmounted without groups
+              f"kill -9 $inside $outside; wait $inside; soon rmdir $GROUP; umount {directory}; soon given_up\n"
+              "exit $status")
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True)
     if done.returncode == 77:
         test.skipTest(f"a perf_event hierarchy of version {version} cannot be mounted: {done.stderr.strip()}")

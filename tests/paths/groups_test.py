@@ -26,8 +26,9 @@ sh -c 'echo $$ > $0/cgroup.procs; while :; do KNOWN_PATHS plain 0.002; done' $GR
 sh -c 'while :; do mkdir -p $0/removed; (read pid rest < /proc/self/stat; echo $pid > $0/removed/cgroup.procs; exec KNOWN_PATHS plain 0.03); rmdir $0/removed; done' $GROUP 2>/dev/null & remover=$!
 """
 END = """
-status=$?; kill -9 $mover $remover; echo 1 > $GROUP/cgroup.kill; sleep 0.1
-for i in 1 2 3 4 5 6 7 8 9 10; do rmdir $GROUP/inner $GROUP/removed 2>/dev/null; [ -e $GROUP/inner ] || break; sleep 0.1; done
+status=$?; kill -9 $mover $remover; wait $mover $remover; echo 1 > $GROUP/cgroup.kill
+emptied() { rmdir $GROUP/inner $GROUP/removed; [ ! -e $GROUP/inner ] && [ ! -e $GROUP/removed ]; }
+soon emptied
 (exit $status)
 """
 

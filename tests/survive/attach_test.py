@@ -258,7 +258,8 @@ class Attach(unittest.TestCase):
                 return status, file.read(), sorted(os.listdir(f"/proc/{pid}/fd"))
         for user, prefix in users():
             with self.subTest(user=user), running([p.program("spinner"), "2", "30"], prefix) as target:
-                time.sleep(0.2)
+                while len(os.listdir(f"/proc/{target.pid}/task")) < 3 or "sleeping" not in state(target.pid)[0][0]:
+                    time.sleep(0.01)  # until the main thread waits for the two
                 before = state(target.pid)
                 recording = Attached(["-p", str(target.pid)], prefix)
                 recording.wait_until_recording()

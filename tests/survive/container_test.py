@@ -103,6 +103,8 @@ class Cpus(unittest.TestCase):
 
 class Chroot(unittest.TestCase):
     def test_recorded_command_that_changes_its_root(self):
+        """It ends 0.2 s before the command: the recorder, which looks every 0.1 s, has to know by then what it
+        needs of that root."""
         if os.geteuid() != 0:
             self.skipTest("needs root to change a root")
         root = tempfile.mkdtemp(dir=p.scratch())
