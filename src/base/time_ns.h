@@ -39,6 +39,20 @@ inline uint64_t monotonic_ns() noexcept {
   return to_ns(now);
 }
 
+/// CLOCK_REALTIME: since 1970. Async-signal-safe.
+inline uint64_t realtime_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return to_ns(now);
+}
+
+/// Between two of the kernel's own ticks: its coarse clocks move once in each. 0 where it does not say.
+/// Async-signal-safe.
+inline uint64_t kernel_tick_ns() noexcept {
+  timespec tick{};
+  return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? to_ns(tick) : 0;
+}
+
 /// CPU time of the calling thread. Async-signal-safe.
 inline uint64_t thread_cpu_ns() noexcept {
   timespec used{};

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/errno_kept.h"
+#include "base/time_ns.h"
 #include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_signal.h"

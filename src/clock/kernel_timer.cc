@@ -62,11 +62,4 @@ uint64_t thread_cpu_ns(pid_t thread) noexcept {
   return clock_gettime(clock_of(thread), &used) == 0 ? to_ns(used) : 0;
 }
 
-uint64_t kernel_tick_ns() noexcept {
-  timespec coarse{};
-  // The coarse clock moves once a kernel tick and says how far.
-  if (clock_getres(CLOCK_MONOTONIC_COARSE, &coarse) != 0) return 0;
-  return to_ns(coarse);
-}
-
 }  // namespace pctally

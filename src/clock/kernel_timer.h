@@ -20,7 +20,4 @@ void delete_timer(int timer) noexcept;
 /// CPU time that `thread` of this process has used so far; 0 if there is no such thread.
 uint64_t thread_cpu_ns(pid_t thread) noexcept;
 
-/// What expiries are tied to: the kernel's tick, in nanoseconds (10^9 / CONFIG_HZ), measured.
-uint64_t kernel_tick_ns() noexcept;
-
 }  // namespace pctally

@@ -8,6 +8,7 @@
 #include "base/errno_kept.h"
 #include "base/kernel/period.h"
 #include "base/next_call.h"
+#include "base/time_ns.h"
 #include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "clock/thread_list.h"

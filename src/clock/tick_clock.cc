@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/kernel/period.h"
-#include "clock/kernel_timer.h"
+#include "base/time_ns.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
 

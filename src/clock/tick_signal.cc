@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/next_call.h"
+#include "base/time_ns.h"
 #include "clock/interrupted_call.h"
-#include "clock/kernel_timer.h"
 #include "clock/last_delivery.h"
 #include "clock/thread_hook.h"
 #include "clock/thread_pots.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "clock/kernel_timer.h"
+#include "base/time_ns.h"
 #include "clock/last_delivery.h"
 #include "clock/thread_timers.h"
 #include "histfile/profile_file.h"

@@ -7,7 +7,6 @@
 
 #include "base/fork_hook.h"
 #include "clock/hand_tick.h"
-#include "clock/kernel_timer.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
 #include "dialect/verbose.h"
@@ -41,7 +40,7 @@ int g_last_clock = -1;  ///< ClockKind
 /// The timer fires at the kernel's tick. A shorter period gets the trap.
 ClockKind clock_for(uint64_t period_ns) noexcept {
   if (period_ns == 0) return ClockKind::kNone;
-  return chosen_clock(period_ns < kernel_tick_ns() ? ClockKind::kTrap : ClockKind::kTimer);
+  return chosen_clock(period_ns < tick_grid_ns(ClockKind::kTimer) ? ClockKind::kTrap : ClockKind::kTimer);
 }
 
 void in_child() {

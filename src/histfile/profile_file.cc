@@ -8,12 +8,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include <algorithm>
 
 #include "base/hex.h"
 #include "base/kernel/kernel_setting.h"
+#include "base/time_ns.h"
 #include "histfile/file_identity.h"
 
 namespace pctally {
@@ -23,12 +23,6 @@ constexpr uint64_t kRoomKept =
     (256 << 10) / kUnitBytes;  ///< units always ready for ticks between two growths
 constexpr uint64_t kRoomForPrograms =
     (2 << 20) / kUnitBytes;  ///< and for the directories of a program that begins: 128 MiB of text
-
-uint64_t clock_ns(clockid_t clock) noexcept {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return to_ns(time);
-}
 
 template <size_t N>
 void copy_text(char (&to)[N], const char* from) noexcept {
@@ -48,8 +42,7 @@ void describe_machine(FileHeader& header) noexcept {
 /// Where the kernel has no random bytes yet, or a filter forbids to ask: what no two recordings share.
 void draw_id(uint8_t (&id)[16]) noexcept {
   if (getrandom(id, sizeof id, GRND_NONBLOCK) == sizeof id) return;
-  const uint64_t words[2] = {clock_ns(CLOCK_REALTIME), monotonic_ns() ^ static_cast<uint64_t>(getpid())
-                                                                            << 40};
+  const uint64_t words[2] = {realtime_ns(), monotonic_ns() ^ static_cast<uint64_t>(getpid()) << 40};
   memcpy(id, words, sizeof id);
 }
 
@@ -63,7 +56,7 @@ void fill_header(FileHeader& header, const ProfileFile::Settings& settings) noex
   header.period_ns = settings.period_ns;
   header.clock_tick_ns = settings.clock_tick_ns;
   header.kernel_observed = settings.kernel_observed;
-  header.started_unix_ns = clock_ns(CLOCK_REALTIME);
+  header.started_unix_ns = realtime_ns();
   header.started_ns = header.heartbeat_ns = monotonic_ns();
   describe_machine(header);
   draw_id(header.recording_id);

@@ -1,22 +1,12 @@
 #include "perf/throttle.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/kernel/kernel_setting.h"
+#include "base/time_ns.h"
 
 namespace pctally {
-namespace {
-
-uint64_t kernel_tick_ns() noexcept {
-  timespec tick{};
-  return clock_getres(CLOCK_REALTIME_COARSE, &tick) == 0 ? static_cast<uint64_t>(tick.tv_nsec) : 0;
-}
-
-}  // namespace
-
 uint64_t perf_max_sample_rate() noexcept {
   return static_cast<uint64_t>(kernel_setting("/proc/sys/kernel/perf_event_max_sample_rate", 0));
 }

@@ -1,7 +1,8 @@
 #include "perf/throttle.h"
 
 #include <gtest/gtest.h>
-#include <time.h>
+
+#include "base/time_ns.h"
 
 namespace pctally {
 namespace {
@@ -13,12 +14,6 @@ PerfRecord stop(uint64_t time, uint64_t stream = 1) {
 }
 PerfRecord resume(uint64_t time, uint64_t stream = 1) {
   return {.kind = PerfRecord::Kind::kUnthrottle, .time = time, .stream = stream};
-}
-
-uint64_t kernel_tick_ns() {
-  timespec tick{};
-  clock_getres(CLOCK_REALTIME_COARSE, &tick);
-  return static_cast<uint64_t>(tick.tv_nsec);
 }
 
 TEST(ThrottleMeter, TicksOfCpuTimeAreDueWhileTheEventIsStopped) {

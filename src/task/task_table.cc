@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,10 +36,8 @@ ObjectIdentity object_of(const PerfRecord& record, std::string_view path) {
 
 /// CLOCK_MONOTONIC, which stands still while the machine sleeps, as time of day.
 uint64_t unix_ns(uint64_t monotonic) {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  uint64_t age = monotonic_ns() - monotonic;
-  return to_ns(now) - std::min(age, to_ns(now));
+  const uint64_t now = realtime_ns(), age = monotonic_ns() - monotonic;
+  return now - std::min(age, now);
 }
 
 /// Empty if it is gone, or not ours to ask.

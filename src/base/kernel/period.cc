@@ -1,11 +1,11 @@
 #include "base/kernel/period.h"
 
 #include <sys/random.h>
-#include <time.h>
 
 #include <algorithm>
 
 #include "base/kernel/kernel_setting.h"
+#include "base/time_ns.h"
 
 namespace pctally {
 namespace {
@@ -16,9 +16,7 @@ constexpr unsigned kDraws = 1000;
 uint64_t kernel_seed() noexcept {
   uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == sizeof seed) return seed;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_nsec) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(now.tv_sec);
+  return monotonic_ns() * 0x9e3779b97f4a7c15u;
 }
 
 /// Whether so many ticks fall into every one of `parts` parts of the cycle, a power of two up to 64.
@@ -57,11 +55,11 @@ bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept {
 
 uint64_t shortest_perf_period_ns() noexcept {
   const auto hertz = static_cast<double>(kernel_setting("/proc/sys/kernel/perf_event_max_sample_rate", 0));
-  timespec tick{};
-  if (hertz < 1 || clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0) return kShortestPeriodNs;
+  const auto tick_ns = static_cast<double>(kernel_tick_ns());
+  if (hertz < 1 || tick_ns < 1) return kShortestPeriodNs;
   // The kernel throttles at so many interrupts in one of its own ticks; one more may fall into it.
-  double in_tick = std::max(1.0, hertz * static_cast<double>(tick.tv_nsec) * 1e-9 - 2);
-  return static_cast<uint64_t>(static_cast<double>(tick.tv_nsec) / in_tick / (1 - kPeriodSpread)) + 1;
+  const double in_tick = std::max(1.0, hertz * tick_ns * 1e-9 - 2);
+  return static_cast<uint64_t>(tick_ns / in_tick / (1 - kPeriodSpread)) + 1;
 }
 
 uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept {

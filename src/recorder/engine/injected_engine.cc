@@ -12,7 +12,7 @@
 
 #include "base/sanitizer.h"
 #include "base/text_field.h"
-#include "clock/kernel_timer.h"
+#include "base/time_ns.h"
 #include "clock/tick_path.h"
 #include "clock/timer_self_test.h"
 #include "histfile/chain.h"
