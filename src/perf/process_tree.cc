@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 #include "base/file/read_all.h"
 #include "base/kernel/proc_file.h"
+#include "base/time_ns.h"
 #include "base/unique_fd.h"
 
 namespace pctally {
@@ -132,6 +134,13 @@ pid_t process_of_thread(pid_t tid) {
 bool still_runs(pid_t pid) {
   ProcStat stat;
   return read_proc_stat(pid, &stat) && !stat.kernel_thread && !stat.has_ended();
+}
+
+std::optional<uint64_t> cpu_ns_of(pid_t pid) {
+  clockid_t clock = 0;
+  timespec used{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return {};
+  return to_ns(used);
 }
 
 std::string command_line_of(pid_t pid) {

@@ -59,6 +59,9 @@ pid_t process_of_thread(pid_t tid);
 /// False if it has ended, and of the kernel's own threads.
 bool still_runs(pid_t pid);
 
+/// CPU time that it has used, all threads, by its own clock: /proc rounds to 10 ms. Nothing if it is gone.
+std::optional<uint64_t> cpu_ns_of(pid_t pid);
+
 /// The arguments, each ended by a zero byte; empty if it is gone, within execve(2), and where the main thread
 /// has ended.
 std::string command_line_of(pid_t pid);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <thread>
 
+#include "base/kernel/cpu_time_for_test.h"
 #include "base/result.h"
 
 namespace pctally {
@@ -41,6 +42,26 @@ TEST(ProcessTree, HasMoreChildrenThanAPageNames) {
   std::ranges::sort(tree);
   std::ranges::sort(children);
   EXPECT_TRUE(std::ranges::includes(tree, children)) << tree.size();
+}
+
+TEST(ProcessTree, OfAProcessThatIsThereTheClockIsRead) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::thread([] { burn(20'000'000); }).join();
+    if (write(ready[1], "", 1) != 1) _exit(1);
+    pause();
+  }
+  char byte;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_GE(cpu_ns_of(child).value_or(0), 20'000'000u) << "of a thread that has ended";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(cpu_ns_of(child), std::nullopt);
+  const uint64_t before = process_cpu_ns(), own = cpu_ns_of(0).value_or(0);
+  EXPECT_GE(own, before);
+  EXPECT_LE(own, process_cpu_ns());
 }
 
 TEST(ProcessTree, ThoseLeftOutTakeTheirDescendantsAlong) {

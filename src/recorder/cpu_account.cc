@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -24,20 +23,12 @@ std::string text_of(const std::string& path) {
   return {text, read_proc_file(path.c_str(), text, sizeof text)};
 }
 
-/// The process's own clock; /proc rounds to 10 ms.
-std::optional<uint64_t> clock_of(pid_t pid) {
-  clockid_t clock = 0;
-  timespec used{};
-  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return {};
-  return to_ns(used);
-}
-
 std::optional<CpuTime> time_of_process(pid_t pid, const ProcStat& stat, bool children) {
-  auto clock = clock_of(pid);
-  if (!clock) return {};
+  const auto used = cpu_ns_of(pid);
+  if (!used) return {};
   CpuTime time;
-  time.system_ns = std::min(*clock, clock_ticks_to_ns(stat.system));
-  time.user_ns = *clock - time.system_ns;
+  time.system_ns = std::min(*used, clock_ticks_to_ns(stat.system));
+  time.user_ns = *used - time.system_ns;
   if (children) {
     time.user_ns += clock_ticks_to_ns(stat.children_user);
     time.system_ns += clock_ticks_to_ns(stat.children_system);
@@ -66,10 +57,9 @@ std::optional<CpuTime> time_of_cgroup(const std::string& directory) {
 uint64_t stolen_so_far_ns() { return clock_ticks_to_ns(read_machine_ticks().steal); }
 
 std::optional<MachineReading> read_machine() {
-  timespec now{};
   const MachineTicks ticks = read_machine_ticks();
-  if (ticks.user + ticks.nice + ticks.system == 0 || clock_gettime(CLOCK_MONOTONIC, &now) != 0) return {};
-  return MachineReading{to_ns(now), ticks};
+  if (ticks.user + ticks.nice + ticks.system == 0) return {};
+  return MachineReading{monotonic_ns(), ticks};
 }
 
 uint64_t growth(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }

@@ -1,7 +1,5 @@
 #include "recorder/engine/heartbeat.h"
 
-#include <time.h>
-
 #include <algorithm>
 
 #include "base/kernel/proc_file.h"
@@ -14,9 +12,6 @@ namespace {
 
 constexpr uint64_t kShortestSilenceNs = 200000000;
 constexpr size_t kMostPulses = 2 * kMostProcessRecords;  ///< of a file that makes up ever new ones
-
-/// The kernel's number for the CPU clock of a process.
-clockid_t cpu_clock_of(pid_t pid) { return static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u); }
 
 uint64_t user_ns(pid_t pid) {
   ProcStat stat;
@@ -79,11 +74,11 @@ void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t
 
 void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns,
                        const NotEntered& entered) {
-  timespec used;
   uint64_t ticks = load_relaxed(&record->ticks);
-  pulse->gone = clock_gettime(cpu_clock_of(pid), &used) != 0;
+  const auto used = cpu_ns_of(pid);
+  pulse->gone = !used;
   if (pulse->gone) return;
-  uint64_t cpu_ns = to_ns(used);
+  const uint64_t cpu_ns = *used;
   uint64_t silence_ns = std::max(3 * period_ns, kShortestSilenceNs);
   if (ticks != pulse->ticks || pulse->cpu_ns == 0) {
     if (record->note == ProcessNote::kSignalTaken) record->note = pulse->note;
