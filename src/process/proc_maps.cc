@@ -9,47 +9,10 @@
 #include "base/kernel/device_number.h"
 #include "base/kernel/proc_file.h"
 #include "base/kernel/vdso_path.h"
+#include "process/maps_line.h"
 
 namespace pctally {
 namespace {
-
-/// A number in base 16 or 10 at *text, which moves behind it and one separator.
-uint64_t number(const char** text, unsigned base) noexcept {
-  uint64_t value = 0;
-  const char* at = *text;
-  for (;; ++at) {
-    unsigned digit = *at >= '0' && *at <= '9'   ? static_cast<unsigned>(*at - '0')
-                     : *at >= 'a' && *at <= 'f' ? static_cast<unsigned>(*at - 'a') + 10
-                                                : base;
-    if (digit >= base) break;
-    value = value * base + digit;
-  }
-  *text = *at == '\0' ? at : at + 1;
-  return value;
-}
-
-struct MapsLine {
-  uint64_t start, end, offset, device, inode;
-  bool executable;
-  const char* path;
-};
-
-/// "start-end perms offset major:minor inode   path"
-MapsLine parse_line(const char* line) noexcept {
-  MapsLine fields{};
-  fields.start = number(&line, 16);
-  fields.end = number(&line, 16);
-  fields.executable = line[0] != '\0' && line[1] != '\0' && line[2] == 'x';
-  while (*line != '\0' && *line != ' ') ++line;
-  while (*line == ' ') ++line;
-  fields.offset = number(&line, 16);
-  fields.device = number(&line, 16) << 32;
-  fields.device |= number(&line, 16);
-  fields.inode = number(&line, 10);
-  while (*line == ' ') ++line;
-  fields.path = line;
-  return fields;
-}
 
 /// The kernel writes the end of a line in a path as "\012", and nothing else otherwise than it is.
 void restore_ends_of_lines(char* path) noexcept {
@@ -128,7 +91,7 @@ bool ProcMaps::next(size_t* position, ExecutableMapping* mapping) noexcept {
     size_t length = end == nullptr ? strlen(line) : static_cast<size_t>(end - line);
     line[length] = '\0';
     *position += length + 1;
-    MapsLine fields = parse_line(line);
+    const MapsLine fields = parse_maps_line(line);
     if (fields.offset == 0 && fields.inode != 0) {
       header_address_ = fields.start;
       header_inode_ = fields.inode;

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <fstream>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/base_name.h"
 #include "base/kernel/debugger.h"
@@ -18,6 +18,7 @@
 #include "histfile/chain.h"
 #include "histfile/histogram.h"
 #include "perf/process_tree.h"
+#include "process/maps_line.h"
 #include "recorder/engine/injected_engine.h"
 #include "recorder/engine/program_file.h"
 #include "recorder/engine/trusted_processes.h"
@@ -28,37 +29,14 @@ namespace {
 constexpr unsigned kMeetings = 2;          ///< the first may fall between its exec and our constructor in it
 constexpr uint64_t kClocksNs = 1'000'000;  ///< by so much the kernel's times of starts may be late
 
-struct MapsLine {
-  uint64_t start = 0;
-  std::string file;  ///< "08:01 1234": device and inode
-  std::string path;
-};
-
-MapsLine parse(const std::string& line) {
-  unsigned long start = 0;
-  char device[32] = {}, inode[32] = {};
-  if (sscanf(line.c_str(), "%lx-%*x %*s %*x %31s %31s", &start, device, inode) != 3) return {};
-  const size_t path = line.find('/');
-  return {start, std::string(device) + " " + inode, path == std::string::npos ? "" : line.substr(path)};
-}
-
 /// Calls visit(const MapsLine&) for each mapping of a process (0: this one) until it returns true;
 /// whether it did.
 template <class Visit>
 bool find_mapping(pid_t pid, Visit&& visit) {
   std::ifstream maps(directory_of(pid) + "/maps");
   for (std::string line; std::getline(maps, line);)
-    if (visit(parse(line))) return true;
+    if (visit(parse_maps_line(line.c_str()))) return true;
   return false;
-}
-
-MapsLine mapped_at(const void* address) {
-  MapsLine found;
-  find_mapping(0, [&](const MapsLine& line) {
-    if (line.start == reinterpret_cast<uintptr_t>(address)) found = line;
-    return found.start != 0;
-  });
-  return found;
 }
 
 /// bwrap --ro-bind and other sandboxes.
@@ -88,9 +66,13 @@ uint64_t used_ns(const ProcStat& stat) { return clock_ticks_to_ns(stat.user + st
 
 NotEntered::NotEntered(ProfileFile* file, pid_t root, uint64_t patience_ns)
     : file_(file), root_(root), patience_ns_(patience_ns) {
-  const MapsLine mapped = mapped_at(file->mapping().data());
-  recording_ = mapped.file;
-  directory_ = mapped.path.substr(0, mapped.path.rfind('/') + 1);
+  find_mapping(0, [&](const MapsLine& line) {
+    if (line.start != reinterpret_cast<uintptr_t>(file->mapping().data())) return false;
+    recording_ = {line.device, line.inode};
+    const std::string path = line.path;
+    directory_ = path.substr(0, path.rfind('/') + 1);
+    return true;
+  });
   given_ = std::string(kIdVariable) + "=" + file->recording_id().text;
 }
 
@@ -150,7 +132,7 @@ std::optional<bool> NotEntered::maps_recording(pid_t pid) const {
   bool readable = false;
   const bool found = find_mapping(pid, [&](const MapsLine& line) {
     readable = true;
-    return line.file == recording_;
+    return line.inode != 0 && std::pair(line.device, line.inode) == recording_;
   });
   return readable ? std::optional(found) : std::nullopt;
 }

@@ -3,11 +3,13 @@
 // The library registers each program image that it enters. One may follow in the same process that it could
 // not enter: of another user, static, with a cleaned environment.
 #pragma once
+#include <stdint.h>
 #include <sys/types.h>
 
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/kernel/proc_file.h"
@@ -62,9 +64,9 @@ class NotEntered {
   ProfileFile* file_;
   pid_t root_;
   uint64_t patience_ns_;
-  std::string directory_;  ///< that the profile file is in
-  std::string recording_;  ///< how /proc/PID/maps names the profile file: its device and inode
-  std::string given_;      ///< what the environment of the command and its children has of the recording
+  std::string directory_;                      ///< that the profile file is in
+  std::pair<uint64_t, uint64_t> recording_{};  ///< the profile file's device and inode in /proc/PID/maps
+  std::string given_;  ///< what the environment of the command and its children has of the recording
   std::unordered_map<pid_t, Process> processes_;
   std::unordered_map<uint32_t, pid_t> owners_;   ///< of records, once they were found
   std::unordered_map<uint32_t, unsigned> rows_;  ///< all that were added: how often their process was met
