@@ -58,7 +58,7 @@ ALLOWED = {
     "report/statistics": set(),
     "report/account": {"report/statistics", "profile", "base", "report/print"},
     "report": {"report/account", "report/names", "report/statistics", "profile", "object", "object/elf", "base", "report/print"},
-    "report/live": {"report/names", "report/print", "report", "profile", "base"},
+    "report/live": {"report/names", "report/print", "report/account", "report", "profile", "base"},
     "report/prof": {"report/print", "monfile/read", "object/elf"},
     "report/paths": {"report/names", "report/statistics", "report/print", "report/account", "report", "profile", "base"},
     "report/diff": {"report/names", "report/statistics", "report/print", "report/account", "report", "profile", "object", "base", "base/file"},

@@ -7,6 +7,7 @@
 
 #include "base/base_name.h"
 #include "profile/command.h"
+#include "report/account/account.h"
 #include "report/print/ascii.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
@@ -108,8 +109,8 @@ void LiveText::add_title() {
 }
 
 void LiveText::add_window() {
-  double wall = static_cast<double>(profile_.duration_ns) / 1e9;
-  double window = static_cast<double>(table_.window_ns) / 1e9;
+  const double wall = seconds(static_cast<int64_t>(profile_.duration_ns));
+  const double window = seconds(static_cast<int64_t>(table_.window_ns));
   std::string text;
   if (!options_.filter.empty())
     text = fmt::format("{} of {} rows contain \"{}\"; ", table_.rows.size(), table_.all_rows,
