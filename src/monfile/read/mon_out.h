@@ -1,4 +1,4 @@
-// mon.out of System V: a header, call counts, and 16-bit counters to the end of the file.
+// Reads a mon.out of System V (monfile/mon_layout.h).
 //
 // Refuses what cannot be one: the file has no mark of its own, so the sizes have to fit each other.
 #pragma once

@@ -5,8 +5,9 @@
 namespace pctally {
 
 void write_mon_out(MonFile* file, const MonHistogram& histogram, uint64_t base) noexcept {
-  MonHeader header{static_cast<uintptr_t>(histogram.low - base),
-                   static_cast<uintptr_t>(histogram.high - base), histogram.call_counts};
+  const MonHeader header{.low = static_cast<uintptr_t>(histogram.low - base),
+                         .high = static_cast<uintptr_t>(histogram.high - base),
+                         .call_counts = histogram.call_counts};
   file->append(&header, sizeof header);
   for (size_t i = 0; i < histogram.call_counts; ++i) {
     MonCallCount count;
