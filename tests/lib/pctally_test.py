@@ -148,12 +148,13 @@ def without_names(path, copy):
 
 
 def without_gap(path):
-    """Makes the CPU time of a recording what its ticks stand for. A host that stops the CPUs leaves time without ticks, which is a doubt
-    of pctally diff: tests of it have none then but their own."""
+    """Makes the CPU time of a recording what its ticks stand for. A host that stops the CPUs leaves time without
+    ticks, which is a doubt of pctally diff: tests of it have none then but their own."""
     data = report(path)
     with open(path, "r+b") as file:
         file.seek(_CPU)
-        file.write(struct.pack("=QQ", round(1e9 * (data["sampled_s"] + data["lost_s"])), 0))  # in user mode, and in the kernel
+        # In user mode, and in the kernel.
+        file.write(struct.pack("=QQ", round(1e9 * (data["sampled_s"] + data["lost_s"])), 0))
 
 
 def as_another_recording(path, copy):
@@ -228,7 +229,8 @@ class Machine:
         self.calm = self.waited + self.stolen < 0.2 * wall
 
     def judges(self, what, most_stolen=math.inf):
-        """Whether the machine was calm, and the host took no more seconds than that; if not, says that `what` is not judged."""
+        """Whether the machine was calm, and the host took no more seconds than that; if not, says that `what` is
+        not judged."""
         judges = self.calm and self.stolen <= most_stolen
         if not judges:
             print(f"not judged: {what}: tasks waited {self.waited:.2f} s for a CPU, the host took {self.stolen:.2f} s", flush=True)
@@ -295,7 +297,8 @@ def beside_control_group(test, version, command):
         test.skipTest(f"the kernel's perf_event controller is not in the hierarchy of version {version}")
     directory = tempfile.mkdtemp(dir=scratch())
     mount = f"mount -t {HIERARCHY[version]} none {directory}"
-    # A hierarchy of version 1 is given up when it is unmounted without groups: one that is unmounted while a group goes stays.
+    # A hierarchy of version 1 is given up when it is unmounted without groups: one that is unmounted while a group
+    # goes stays.
     script = ('soon() { i=0; until "$@" 2>/dev/null || [ $((i += 1)) = 500 ]; do sleep 0.02; done; }\n'
               'hierarchy() { grep ^perf_event /proc/cgroups | cut -f 2; }\n'
               f'given_up() {{ [ $(hierarchy) = $before ] || {{ {mount} && umount {directory}; false; }}; }}\n'
