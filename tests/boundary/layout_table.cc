@@ -57,6 +57,7 @@ static void print_header() {
   FIELD(FileHeader, names);
   FIELD(FileHeader, scopes);
   FIELD(FileHeader, runs);
+  FIELD(FileHeader, starts_in_step);
 }
 
 static void print_records() {

@@ -389,7 +389,8 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.event = *event;
   diff.work = options.work;
   diff.new_work = options.new_work > 0 ? options.new_work : options.work;
-  diff.doubts = doubts_of(all, options.by);
+  const std::span profiles(all);
+  diff.doubts = doubts_of(profiles.first(before.size()), profiles.subspan(before.size()), options.by);
   diff.open_points = open_points(before, after);
   diff.blind_to_kernel = blind_to_kernel(all, options.by);
   if (const ComparedProfile* compared = first_in_step(all); compared != nullptr) {
@@ -449,7 +450,7 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
   auto event = common_event(all);
   if (!event) return std::unexpected(event.error());
   RunDeviations result{.event = *event,
-                       .doubts = doubts_of(all, options.by),
+                       .doubts = doubts_of(all, {}, options.by),
                        .blind_to_kernel = blind_to_kernel(all, options.by)};
   MatchingObjects objects = matching_objects(runs, {});
   std::vector<Profile> rest;

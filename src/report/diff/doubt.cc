@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string_view>
@@ -13,27 +15,38 @@
 namespace pctally {
 namespace {
 
-/// Of the CPU time, what was not sampled though the engine should have: kernel code that it does not see is
-/// not in it.
-double missing_share(const Profile& profile) {
-  const Account account = account_of(profile);
-  if (!account.cpu_known || account.cpu_ns <= 0) return 0;
-  const double system = profile.kernel_observed ? 0
-                                                : static_cast<double>(profile.cpu_system_ns) /
-                                                      static_cast<double>(account.cpu_ns);
-  return unsampled_share(account) - system;
+using ComparedProfiles = std::span<const ComparedProfile>;
+
+/// Of a side's CPU time, what was not sampled though the engine should have: kernel code that it does not see
+/// is not in it. Of all runs together, for the kernel divides the time of short ones by its own tick.
+double missing_share(ComparedProfiles side) {
+  double missing_ns = 0, cpu_ns = 0;
+  for (const ComparedProfile& compared : side) {
+    const Profile& profile = *compared.profile;
+    const Account account = account_of(profile);
+    if (!account.cpu_known) continue;
+    const double system_ns = profile.kernel_observed ? 0 : static_cast<double>(profile.cpu_system_ns);
+    missing_ns += static_cast<double>(account.unsampled_ns) - system_ns;
+    cpu_ns += static_cast<double>(account.cpu_ns);
+  }
+  return cpu_ns > 0 ? missing_ns / cpu_ns : 0;
 }
 
-/// Whether all lack as much: then amounts can be compared all the same.
-bool lack_alike(std::span<const ComparedProfile> profiles) {
+/// Whether both sides lack as much: then amounts can be compared all the same. Of one side, whether all its
+/// runs do.
+bool lack_alike(ComparedProfiles before, ComparedProfiles after) {
   std::vector<double> shares;
-  for (const ComparedProfile& compared : profiles) shares.push_back(missing_share(*compared.profile));
+  if (after.empty())
+    for (size_t i = 0; i < before.size(); ++i) shares.push_back(missing_share(before.subspan(i, 1)));
+  else
+    shares = {missing_share(before), missing_share(after)};
+  if (shares.empty()) return true;
   const auto [least, most] = std::ranges::minmax(shares);
   return most - least <= kTolerableGap;
 }
 
 /// Whether all are of one tool with one period, and lack as much where their ticks come too rarely.
-bool are_of_one_rate(std::span<const ComparedProfile> profiles) {
+bool are_of_one_rate(ComparedProfiles profiles) {
   const Profile& first = *profiles.front().profile;
   return std::ranges::all_of(profiles, [&first](const ComparedProfile& other) {
     return other.profile->engine == first.engine && other.profile->period_asked_ns == first.period_asked_ns;
@@ -90,6 +103,67 @@ std::vector<Doubt> of_kernel_code(std::span<const ComparedProfile> profiles, Gro
                                where_kernel_code_is(usual)}};
   }
   return {};
+}
+
+/// "ended by signal 6", "ended with status 1", "ended well"
+std::string how_it_ended(int status) {
+  if (status == 0) return "ended well";
+  return (status & 0x7f) != 0 ? fmt::format("ended by signal {}", status & 0x7f)
+                              : fmt::format("ended with status {}", status >> 8 & 0xff);
+}
+
+/// Of a program that failed on its way less was recorded.
+void of_ends(ComparedProfiles profiles, std::vector<Doubt>* doubts) {
+  const auto status = [](const ComparedProfile& compared) {
+    return compared.profile->closed ? compared.profile->exit_status : 0;
+  };
+  const auto failed =
+      std::ranges::find_if(profiles, [&](const ComparedProfile& one) { return status(one) != 0; });
+  if (failed == profiles.end()) return;
+  const auto other = std::ranges::find_if(
+      profiles, [&](const ComparedProfile& one) { return status(one) != status(*failed); });
+  if (other == profiles.end()) return;
+  doubts->push_back({failed->name, fmt::format("its program {}, that of {} {}", how_it_ended(status(*failed)),
+                                               other->name, how_it_ended(status(*other)))});
+}
+
+/// A tick costs the program time: at 10,000 a second up to a fifth more than at 1,000. Of one engine; the
+/// rates of other tools have doubts of their own.
+void of_rates(ComparedProfiles profiles, std::vector<Doubt>* doubts) {
+  constexpr double kTolerableRatio = 2;
+  const auto hertz = [&](const ComparedProfile& compared) {
+    const Profile& profile = *compared.profile;
+    const bool known = profile.counts_cpu_time() && profile.period_asked_ns != 0 &&
+                       profile.engine != "gperftools" && profile.engine == profiles.front().profile->engine;
+    return known ? 1e9 / static_cast<double>(profile.period_asked_ns) : 0;
+  };
+  const auto [least, most] = std::ranges::minmax_element(profiles, {}, hertz);
+  if (!(hertz(*least) > 0) || hertz(*most) < kTolerableRatio * hertz(*least)) return;
+  doubts->push_back({most->name, fmt::format("it has {:.0f} ticks a second, {} {:.0f}: that alone costs time",
+                                             hertz(*most), least->name, hertz(*least))});
+}
+
+/// One run of a side that took much longer, though it ran the same command: something else disturbed it, and
+/// how much the side varies hides what has changed.
+void of_amounts(ComparedProfiles side, std::vector<Doubt>* doubts) {
+  constexpr size_t kFewestRuns = 3;
+  constexpr double kTolerableRatio = 2;
+  if (side.size() < kFewestRuns) return;
+  std::vector<double> amounts;
+  for (const ComparedProfile& compared : side) {
+    const Account account = account_of(*compared.profile);
+    if (!account.cpu_known || compared.profile->command != side.front().profile->command) return;
+    amounts.push_back(static_cast<double>(account.cpu_ns));
+  }
+  const size_t largest = static_cast<size_t>(std::ranges::max_element(amounts) - amounts.begin());
+  const double most = amounts[largest];
+  const auto middle = amounts.begin() + static_cast<std::ptrdiff_t>((amounts.size() - 1) / 2);
+  std::ranges::nth_element(amounts, middle);
+  if (!(*middle > 0) || most < kTolerableRatio * *middle) return;
+  doubts->push_back(
+      {side[largest].name,
+       fmt::format("it used {:.1f} times the CPU time of most runs of its side; record it again",
+                   most / *middle)});
 }
 
 /// The lines of an object, each once.
@@ -181,9 +255,15 @@ std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
   return doubts;
 }
 
-std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by) {
-  const Alike alike{.lack = lack_alike(profiles), .rate = are_of_one_rate(profiles)};
+std::vector<Doubt> doubts_of(ComparedProfiles before, ComparedProfiles after, Grouping by) {
+  std::vector<ComparedProfile> profiles(before.begin(), before.end());
+  profiles.insert(profiles.end(), after.begin(), after.end());
+  const Alike alike{.lack = lack_alike(before, after), .rate = are_of_one_rate(profiles)};
   std::vector<Doubt> doubts = of_kernel_code(profiles, by);
+  of_ends(profiles, &doubts);
+  of_rates(profiles, &doubts);
+  of_amounts(before, &doubts);
+  of_amounts(after, &doubts);
   for (const ComparedProfile& compared : profiles)
     if (std::string why = gravest(*compared.profile, alike); !why.empty())
       doubts.push_back({compared.name, std::move(why)});

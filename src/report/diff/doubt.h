@@ -17,9 +17,12 @@ struct Doubt {
   [[nodiscard]] std::string text() const { return profile + ": " + why; }
 };
 
-/// The gravest of each profile that is incomplete, throttled or damaged, a snapshot, without ticks, lacks
-/// much more of its CPU time than another of them, or has kernel code in other rows.
-std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by);
+/// The gravest of each profile that is incomplete, throttled or damaged, a snapshot, without ticks, of a side
+/// that lacks much more of its CPU time than the other, or has kernel code in other rows. Besides: a program
+/// that ended otherwise than others, a much higher rate of ticks, a run that took much longer than most of
+/// its side. `after` is empty where runs of one program are compared.
+std::vector<Doubt> doubts_of(std::span<const ComparedProfile> before, std::span<const ComparedProfile> after,
+                             Grouping by);
 
 /// The objects that have lines on both sides and are not of one build: an edit may have moved lines within
 /// their function, or within their file where they cannot be counted from a function.

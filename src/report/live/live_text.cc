@@ -135,8 +135,8 @@ std::string LiveText::amount(uint64_t ticks) const {
 std::string LiveText::cpus() const {
   if (narrow() || !profile_.counts_cpu_time() || table_.window_ns == 0) return "";
   double used = static_cast<double>(table_.now_ledger.ticks()) * static_cast<double>(profile_.period_ns);
-  return fmt::format(", {:.2f} CPUs{}", used / static_cast<double>(table_.window_ns),
-                     profile_.kernel_observed ? "" : " without kernel code");
+  return fmt::format(", {:.2f} {}CPUs", used / static_cast<double>(table_.window_ns),
+                     profile_.kernel_observed ? "" : "user ");
 }
 
 /// One line whether there is something to say or not, so that the table stays where it is.
