@@ -101,7 +101,7 @@ class Sources(unittest.TestCase):
 
     def test_sqlite3_with_less_optimisation(self):
         """With -O1 functions run that -O2 has inlined, so that it has no symbol of theirs: two of the first three rows are such, no other
-        is called new there, and one may be of both and slower."""
+        is called new there, and one may be of both: slower, or with less of its own, as what was inlined is another's now."""
         if shutil.which("tclsh") is None or shutil.which("make") is None:
             self.skipTest("tclsh or make is not installed, which make sqlite3.c")
         self.fetch("sqlite3")
@@ -116,7 +116,7 @@ class Sources(unittest.TestCase):
         new = {function for function, verdict in top if verdict == "new"}
         self.assertGreaterEqual(len(new), 2, (top, diff["verdict"]))
         self.assertLessEqual(new, inlined, (top, diff["verdict"]))
-        self.assertLessEqual({verdict for _, verdict in top}, {"new", "more"}, (top, diff["verdict"]))
+        self.assertNotIn("gone", {verdict for _, verdict in top}, (top, diff["verdict"]))
         self.assertIn(top[0][0], diff["cause"])
 
     def test_zstd_at_a_higher_level(self):

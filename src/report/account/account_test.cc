@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "base/time_ns.h"
+
 namespace pctally {
 namespace {
 
@@ -70,6 +72,59 @@ TEST(Account, ChanceIsTheBinomials) {
   profile.ledger.counted = 6'000;
   account = account_of(profile);
   EXPECT_NEAR(unsampled_beyond_chance(account), -0.2 + static_cast<double>(account.chance_ns) / 5e9, 1e-9);
+}
+
+/// The first and the last tick of each CPU.
+TEST(Account, ChanceOfNoTickIsThatOfTheCpus) {
+  Profile profile;
+  profile.period_ns = 1'000'000;
+  profile.duration_ns = 10'000'000'000;
+  profile.machine_cpus = 4;
+  EXPECT_NEAR(static_cast<double>(account_of(profile).chance_ns), 1.96e6 * 2, 1e3);
+}
+
+TEST(Account, ATimeThatNobodyCanHaveIsTheLongest) {
+  EXPECT_EQ(duration_of(uint64_t{1} << 40, uint64_t{1} << 40), static_cast<int64_t>(kLongestTimeNs));
+  EXPECT_EQ(duration_of(3, 1'000'000), 3'000'000);
+}
+
+/// A tick at the start and one at the end: of the kernel's clock where ticks follow it.
+TEST(Account, RoundingIsOfTwoTicksAndOfEachRun) {
+  Profile profile;
+  profile.period_ns = 1'000'000;
+  EXPECT_EQ(account_of(profile).rounding_ns, 2'000'000);
+  profile.clock_tick_ns = 4'000'000;
+  EXPECT_EQ(account_of(profile).rounding_ns, 8'000'000);
+  profile.runs.assign(3, profile);
+  EXPECT_NEAR(static_cast<double>(account_of(profile).rounding_ns), 8e6 * std::sqrt(3), 1)
+      << "independent of one another";
+}
+
+/// 750 ms of 750 samples beside 250 that were read off a clock, and 1000 ms of 100 samples.
+TEST(Account, RunsCountByTheTimeThatTheySampled) {
+  Profile sum;
+  sum.period_ns = 1;
+  sum.runs.resize(2);
+  sum.runs[0].period_ns = 1'000'000;
+  sum.runs[0].measured_ticks = 250;
+  sum.runs[0].ledger = {.counted = 1000, .samples = 750, .weight_squares = 750};
+  sum.runs[1].period_ns = 10'000'000;
+  sum.runs[1].ledger = {.counted = 100, .samples = 100, .weight_squares = 100};
+  EXPECT_NEAR(account_of(sum).effective_samples, 1750.0 * 1750 / (750 + 1000 * 1000 / 100.0), 1e-6);
+}
+
+TEST(Account, EveryReasonForUnsampledTimeIsAPart) {
+  Profile profile;
+  profile.processes.resize(2);
+  for (ProfileProcess& process : profile.processes) {
+    process.blocked_ns = 1;
+    process.small_stack_ns = 20;
+    process.timerless_ns = 300;
+    process.unseen_start_ns = 4000;
+  }
+  std::vector<int64_t> parts;
+  for (const UnsampledPart& part : unsampled_parts(profile)) parts.push_back(part.ns);
+  EXPECT_EQ(parts, (std::vector<int64_t>{2, 40, 600, 8000}));
 }
 
 TEST(Account, RatesAreDeliveriesPerCpuSecond) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "profile/runs.h"
+#include "report/account/warnings_for_test.h"
 
 namespace pctally {
 namespace {
@@ -15,24 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StrEq;
-
-Profile trusty() {
-  Profile profile;
-  profile.closed = profile.cpu_known = profile.kernel_observed = true;
-  profile.period_ns = 1'000'000;
-  profile.duration_ns = 1'500'000'000;
-  profile.cpu_user_ns = 1'000'000'000;
-  profile.ledger = {.counted = 1000, .samples = 1000, .weight_squares = 1000};
-  profile.processes = {{.pid = 1, .parent = 0, .comm = "a", .engine = "ring", .note = "", .ticks = 1000}};
-  return profile;
-}
-
-std::vector<Warning> warnings(const Profile& profile) { return warnings_of(profile); }
-
-auto is(Severity severity, const char* text) {
-  return AllOf(Field(&Warning::severity, severity), Field(&Warning::text, HasSubstr(text)),
-               Field(&Warning::id, Not(StrEq(""))));
-}
 
 TEST(Warnings, AGoodRecordingHasNone) { EXPECT_THAT(warnings(trusty()), IsEmpty()); }
 
@@ -94,6 +77,10 @@ TEST(Warnings, WhatTheHostTookIsTold) {
   profile.stolen_ns = 30'000'000;
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kNote, "the host took CPU time away (3 % of what was used)")));
+  profile.cpu_user_ns = 10'000'000'000;
+  profile.ledger = {.counted = 10000, .samples = 10000, .weight_squares = 10000};
+  EXPECT_THAT(warnings(profile), IsEmpty()) << "0.3 %";
+  profile.ledger = {.counted = 1000, .samples = 1000, .weight_squares = 1000};
   profile.cpu_user_ns = 2'000'000'000;
   profile.stolen_ns = 100'000'000;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "or CPU time that the host took"),
@@ -217,6 +204,10 @@ TEST(Warnings, OfTicksThatComeTooOftenTheRateIsTheReason) {
               ElementsAre(is(Severity::kWarning,
                              "of kernel code, more ticks than this machine delivers; use a lower -F")))
       << "it is the kernel that brings the ticks";
+  profile.engine = "timer";
+  profile.clock_tick_ns = 4'000'000;
+  EXPECT_THAT(warnings(profile), Not(testing::Contains(is(Severity::kWarning, "more ticks than this"))))
+      << "its ticks come with the kernel's clock";
 }
 
 TEST(Warnings, WhoLosesTicksIsNotToAskForMore) {
@@ -235,127 +226,6 @@ TEST(Warnings, OfLibrariesThatWereUnloaded) {
   profile.ledger.counted += 1000;
   EXPECT_THAT(warnings(profile),
               testing::Contains(is(Severity::kWarning, "unloaded before they could be named; use -e ring")));
-}
-
-TEST(Warnings, UnsampledTimeSaysWhy) {
-  Profile profile = trusty();
-  profile.engine = "bpf";
-  profile.cpu_system_ns = 200'000'000;
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning,
-                             "16.7 % of the CPU time was not sampled: short threads or processes, "
-                             "frequent sleeps, or a busy host")));
-  profile.engine = "ring";
-  profile.command = {"a"};
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning,
-                                                "short threads, sleeps, exits or a busy host; try -F "
-                                                "10000 or -e timer")));
-  profile.command = {"@running", "7:a"};
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "or a busy host; try -F 10000")))
-      << "timer observes only what record starts";
-  profile.machine_cpus = 2;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "sleeps, or a busy host")));
-  profile.machine_cpus = 0;
-  profile.engine = "timer";
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning,
-                             "what is short, static or blocks signals; as root, -e bpf samples more")));
-  profile.clock_tick_ns = 4'000'000;
-  profile.ledger.samples = 250;
-  const std::string busy =
-      "what threads ran after their last sample (busy machine); as root, -e bpf samples more";
-  EXPECT_THAT(warnings(profile),
-              testing::Contains(is(Severity::kWarning, "signals; as root, -e bpf samples more")))
-      << "one in 4 ms";
-  profile.ledger.samples = 150;
-  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, busy.c_str()))) << "one in 6.7 ms";
-  profile.ledger.samples = 1000;
-  profile.clock_tick_ns = 0;
-  profile.kernel_observed = false;
-  profile.engine = "trap";
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning,
-                                                "16.7 % of the CPU time was not sampled; kernel code took as "
-                                                "much (as root, -e bpf samples it)")));
-  Profile short_ones = profile;
-  short_ones.executables = {{ExecutableKind::kStart, "[process start]", {}, 0}};
-  short_ones.positions = {{0, 0, 500}};
-  EXPECT_THAT(warnings(short_ones),
-              testing::Contains(
-                  is(Severity::kWarning, "% of the CPU time was not sampled: kernel code, and what short")));
-  profile.engine = "ring";
-  EXPECT_THAT(
-      warnings(profile),
-      ElementsAre(is(Severity::kWarning, "kernel code took as much (needs root or perf_event_paranoid 1)")));
-  profile.cpu_user_ns += 500'000'000;
-  EXPECT_THAT(
-      warnings(profile),
-      ElementsAre(is(Severity::kWarning, "not sampled: 0.20 s of kernel code, short threads, sleeps")));
-}
-
-// By perf events of their own: the kernel starts the period anew in each.
-TEST(Warnings, ProcessesTooShortForATickAreNamed) {
-  Profile profile = trusty();
-  profile.engine = "ring";
-  profile.command = {"sh"};
-  profile.cpu_user_ns += 300'000'000;
-  profile.cpu_system_ns = 100'000'000;
-  profile.kernel_observed = false;
-  const ProfileProcess observed = profile.processes[0];
-  const auto add = [&](const char* comm, int number) {
-    for (int i = 0; i < number; ++i) {
-      profile.processes.push_back(observed);
-      profile.processes.back().comm = comm;
-      profile.processes.back().ticks = 0;
-    }
-  };
-  add("true", 150);
-  add("seq", 40);
-  const char* general =
-      "0.10 s of kernel code, short threads, sleeps, exits or a busy host; try -F 10000 or -e timer";
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, general)))
-      << "190 cannot have used half of 0.4 s";
-  add("seq", 20);
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning,
-                             "was not sampled: 210 processes without a tick (150 of true); try -F "
-                             "10000 or -e timer")));
-  profile.processes.push_back(observed);
-  profile.processes.back().pid = 0;
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "more than 210 processes without a tick")))
-      << "of those in one row nobody knows how many had none";
-  profile.machine_cpus = 2;
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "0.10 s of kernel code, short threads or processes")))
-      << "events of whole CPUs";
-  profile.machine_cpus = 0;
-  profile.ledger = {};
-  add("true", 800);
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "of CPU time: the next warning says why"),
-                          is(Severity::kWarning, "more than 1010 processes without a tick (950 of true)")));
-}
-
-// Each thread and process may have a tick too many or too few in a function.
-TEST(Warnings, TicksAtTheSameMomentsAfterEachStart) {
-  Profile profile = trusty();
-  profile.command = {"a"};
-  profile.starts_in_step = 50;
-  EXPECT_THAT(warnings(profile), IsEmpty()) << "5 % of 1,000 ticks";
-  profile.starts_in_step = 200;
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning,
-                             "ticks are in step with 200 starts of threads: shares may be off by "
-                             "20 % beyond ±; try -F 10000 or -e timer")));
-  profile.period_ns = 100'000;
-  profile.cpu_user_ns = 100'000'000;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "beyond ±; try -e timer")));
-  profile.starts_in_step = 9;
-  profile.ledger = {.counted = 100, .samples = 100, .weight_squares = 100};
-  profile.cpu_user_ns = 10'000'000;
-  EXPECT_THAT(warnings(profile), IsEmpty()) << "few starts differ by chance";
-  profile.starts_in_step = 200;
-  EXPECT_EQ(in_step_share(profile), 1) << "not more than all";
 }
 
 /// A sum of the profile's runs, whose periods differ: its ticks stand for 1 ns.
@@ -423,6 +293,29 @@ TEST(Warnings, ProcessesNobodySaw) {
                              "5 processes were not observed (p0, p1, p2, ...): statically linked")));
 }
 
+TEST(Warnings, OfProcessesNobodySawTellWhatThoseUsed) {
+  Profile profile = trusty();
+  profile.processes.push_back(
+      {.pid = 2, .comm = "x", .engine = "", .note = "setuid", .cpu_ns = 1'000'000'000});
+  profile.processes.push_back(
+      {.pid = 3, .comm = "y", .engine = "", .note = "statically linked", .cpu_ns = 2'000'000'000});
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kIncomplete, "not observed (x, over 1.00 s): setuid"),
+                          is(Severity::kIncomplete, "not observed (y, over 2.00 s): statically linked")));
+}
+
+/// Those that were sampled again lack what their note says and no more.
+TEST(Warnings, OnlyProcessesThatWereInterruptedForGoodAreAReason) {
+  Profile profile = trusty();
+  profile.engine = profile.processes[0].engine = "timer";
+  profile.processes[0].note = "took the signal";
+  profile.cpu_system_ns = 200'000'000;
+  const auto reason = testing::Contains(is(Severity::kWarning, "not sampled: the reason given above, "));
+  EXPECT_THAT(warnings(profile), reason);
+  profile.processes[0].sampled_again = true;
+  EXPECT_THAT(warnings(profile), Not(reason));
+}
+
 TEST(Warnings, TheEnginesOwnLimits) {
   Profile profile = trusty();
   profile.clock_tick_ns = 4'000'000;
@@ -458,6 +351,9 @@ TEST(Warnings, DeepStacksAreSampledMoreRarely) {
                              "10 % of the ticks are in stacks deeper than 128 frames, which are "
                              "sampled more rarely: the true ± there is up to 1.9 times the one shown")));
   EXPECT_THAT(warnings(deep("ring")), IsEmpty());
+  Profile shallow = deep("timer");
+  std::swap(shallow.paths.context[128].self, shallow.paths.context.back().self);
+  EXPECT_THAT(warnings(shallow), IsEmpty()) << "a scope is no frame";
   // The rate is that of the deepest stack: n = 3, too, where 200 frames have all the ticks but one.
   Profile profile = deep("timer");
   profile.paths.context.back().self = 1;

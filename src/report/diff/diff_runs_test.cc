@@ -13,6 +13,63 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+double half_of(const Change& change) { return (change.interval.high - change.interval.low) / 2; }
+
+/// Every sample stands for four ticks: its variance is that of a quarter of them.
+TEST(Diff, TicksThatComeSeveralAtATimeAreAsSureAsTheirSamples) {
+  const Profile each = run_of({0, 5000, 3000});
+  Profile four = each;
+  four.ledger.samples = 2000;
+  four.ledger.weight_squares = 2000 * 16;
+  const std::vector<Profile> sure(10, each), unsure(10, four);
+  const Diff one = diff_of(sure, sure), other = diff_of(unsure, unsure);
+  EXPECT_NEAR(half_of(row_of(other, "f1").amount), 2 * half_of(row_of(one, "f1").amount), 1e-6);
+  EXPECT_NEAR(half_of(row_of(other, "f1").share), 2 * half_of(row_of(one, "f1").share), 1e-6);
+  EXPECT_NEAR(half_of(other.total.amount), 2 * half_of(one.total.amount), 1e-6);
+}
+
+Profile with_cpu_time(Profile profile, uint64_t ms) {
+  profile.cpu_known = true;
+  profile.cpu_user_ns = ms * 1'000'000;
+  return profile;
+}
+
+TEST(Diff, CpuTimeIsComparedWhereBothSidesKnowIt) {
+  const Profile known = with_cpu_time(run_of({0, 500}), 520), sampled = run_of({0, 500});
+  EXPECT_DOUBLE_EQ(diff_of({known}, {known}).total.amount.before, 520);
+  for (const Diff& diff : {diff_of({known}, {sampled}), diff_of({sampled}, {known}),
+                           diff_of({known}, {with_cpu_time(sampled, 0)})}) {
+    EXPECT_DOUBLE_EQ(diff.total.amount.before, 500);
+    EXPECT_DOUBLE_EQ(diff.total.amount.after, 500);
+  }
+}
+
+/// Clocks are read to a period: what agrees to the last digit may differ by one.
+TEST(Diff, CpuTimesThatAgreeByChanceDifferByUpToAPeriod) {
+  const std::vector<Profile> before(2, with_cpu_time(run_of({0, 500}), 500)),
+      after(2, with_cpu_time(run_of({0, 501}), 501));
+  const Change& total = diff_of(before, after).total.amount;
+  EXPECT_LT(total.interval.low, 0);
+  EXPECT_GT(total.p, 0.05);
+}
+
+/// Ten ticks in each run: how many runs the other side has says nothing.
+TEST(Diff, ARowIsNewOrGoneByTheTicksOfARunOfItsOwnSide) {
+  const Profile with = run_of({0, 5000, 40}), without = run_of({0, 5000}), few = run_of({0, 5000, 9});
+  const std::vector<Profile> five(5, without), nines(5, few);
+  EXPECT_EQ(row_of(diff_of(five, {with}), "f2").verdict, Verdict::kNew);
+  EXPECT_EQ(row_of(diff_of({with}, five), "f2").verdict, Verdict::kGone);
+  EXPECT_EQ(row_of(diff_of(five, nines), "f2").verdict, Verdict::kMore);
+  EXPECT_EQ(row_of(diff_of(nines, five), "f2").verdict, Verdict::kLess);
+}
+
+TEST(Diff, NoDeviationIsAssumedOfSeveralRunsOnOneSide) {
+  const Profile run = run_of({0, 500});
+  EXPECT_TRUE(diff_of({run}, {run}).deviation_assumed);
+  EXPECT_FALSE(diff_of({run}, {run, run}).deviation_assumed);
+  EXPECT_FALSE(diff_of({run, run}, {run}).deviation_assumed);
+}
+
 /// Each pair of them shows it: more runs are no reason for less.
 TEST(Diff, TwoRunsASideShowWhatOneDoes) {
   const std::vector<Profile> before = {run_of({0, 700, 0, 50}), run_of({0, 740, 0, 45})},
@@ -130,6 +187,25 @@ TEST(Diff, AChangeThatTicksInStepWithStartsCanMakeIsUndecided) {
   before.starts_in_step = after.starts_in_step = 350;
   const Diff totals = diff_of({with_paths(before)}, {with_paths(after)});
   EXPECT_EQ(totals.decided_totals, 0u);
+}
+
+TEST(Diff, RowsThatChangedByAsMuchAreInTheOrderOfTheirNames) {
+  const std::vector<Profile> runs = {run_of(std::vector<uint64_t>(60, 100))};
+  const Diff diff = diff_of(runs, runs);
+  for (size_t i = 1; i < diff.rows.size(); ++i) EXPECT_LT(diff.rows[i - 1].name, diff.rows[i].name);
+}
+
+/// Half of the tests' weight is the whole's: enough to decide it at any p where many rows have changed.
+TEST(Diff, RowsThatChangedDecideNoWholeThatMayBeTheSame) {
+  std::vector<uint64_t> before, after;
+  for (int row = 0; row < 40; ++row) {
+    before.push_back(row % 2 == 0 ? 400 : 100);
+    after.push_back(row % 2 == 0 ? 50 : 600);
+  }
+  const Diff diff = diff_of({run_of(before)}, {run_of(after)});
+  EXPECT_EQ(diff.decided, 40u);
+  EXPECT_GT(diff.total.amount.p, 0.05);
+  EXPECT_EQ(diff.total.verdict, Verdict::kUndecided);
 }
 
 }  // namespace

@@ -67,6 +67,8 @@ TEST(Diff, ATotalIsJudgedWhereAFunctionCallsOthers) {
   EXPECT_DOUBLE_EQ(caller.total->difference, 1700);
   EXPECT_FALSE(row_of(diff, "f2").has_callees());
   EXPECT_EQ(diff.decided_totals, 1u);
+  EXPECT_THAT(diff_json(diff, {}), Not(HasSubstr("\"total_verdict\": \"undecided\"")))
+      << "that of f2 is its own";
   const std::string text = diff_text(diff, {});
   EXPECT_THAT(text, HasSubstr("function with all it calls\n"));
   EXPECT_THAT(text, HasSubstr("1 of 2 rows and 1 of 1 totals changed"));
@@ -101,6 +103,14 @@ TEST(Diff, TheProgramMayHaveAnotherName) {
   ASSERT_EQ(objects.rows.size(), 1u);
   EXPECT_EQ(objects.rows[0].name, "new");
   EXPECT_EQ(objects.rows[0].verdict, Verdict::kUndecided);
+}
+
+TEST(Diff, AProgramThatOneOfTheRunsAloneNamesIsAnotherOne) {
+  const Profile named = run_with_command(run_of({0, 500}, {1}, "/x/old"), {"./old"}),
+                unnamed = run_with_command(named, {"./wrapper"}),
+                after = run_with_command(run_of({0, 500}, {2}, "/y/new"), {"./new"});
+  EXPECT_FALSE(diff_of({named, named}, {after}).objects.renamed.empty());
+  EXPECT_TRUE(diff_of({named, unnamed}, {after}).objects.renamed.empty());
 }
 
 TEST(Diff, AProgramAtAnotherPlaceOfTheCommandIsAnotherOne) {
@@ -155,6 +165,24 @@ TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {
   EXPECT_EQ(diff.total.verdict, Verdict::kUndecided);
   EXPECT_THAT(verdict_sentence(diff), HasSubstr("CPU time as a whole: undecided"));
   EXPECT_THAT(cause_sentence(diff), StartsWith("Changed: f2, f3 and f4, less by"));
+}
+
+TEST(Diff, OnlyRowsThatChangedAsTheWholeDidAreItsCause) {
+  const Diff rose = diff_of({run_of({0, 1000, 5000})}, {run_of({0, 19000, 500})}),
+             fell = diff_of({run_of({0, 19000, 500})}, {run_of({0, 1000, 5000})});
+  ASSERT_EQ(rose.decided, 2u);
+  EXPECT_EQ(cause_sentence(rose), "Main cause: f1, more by 18.0 s.");
+  EXPECT_EQ(cause_sentence(fell), "Main cause: f1, less by 18.0 s.");
+}
+
+/// From the least that it fell by to the most.
+TEST(Diff, TheWholeFellFromTheSmallerToTheLargerEnd) {
+  const std::vector<Profile> before(10, run_of({0, 5000})), after(10, run_of({0, 4000}));
+  const std::string sentence = verdict_sentence(diff_of(before, after));
+  double low = 0, high = 0;
+  ASSERT_EQ(sscanf(sentence.c_str(), "CPU time fell by 20.0 %% (%lf to %lf %%)", &low, &high), 2) << sentence;
+  EXPECT_LT(low, 20);
+  EXPECT_GT(high, 20);
 }
 
 TEST(Diff, AmountsArePerUnitOfWork) {
@@ -247,6 +275,12 @@ TEST(Diff, AnObjectThatHasNoNamesOnOneSideIsNotCompared) {
   EXPECT_TRUE(diff_of({stripped}, {stripped}).doubts.empty());
   EXPECT_TRUE(diff_of({named}, {named}).doubts.empty());
   EXPECT_TRUE(diff_of({old_stripped}, {stripped}, {.by = Grouping::kObject}).doubts.empty());
+  const Profile same_build = run_of({0, 500, 300}, {2}, "/old/stripped.so");
+  EXPECT_EQ(diff_of({same_build}, {stripped}).doubts.size(), 1u) << "its debug file was there";
+  EXPECT_EQ(diff_of({old_stripped}, {stripped, stripped}, {.files = {"old.pct", "1.pct", "2.pct"}})
+                .doubts[0]
+                .profile,
+            "1.pct");
 }
 
 /// Adds an object with 400 ticks.

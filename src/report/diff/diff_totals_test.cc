@@ -142,6 +142,17 @@ TEST(Limit, OfATotalAllowsForPathsThatAreNotKnown) {
   EXPECT_TRUE(checked(diff, "total(f1) > 800ms")->in_doubt);
   EXPECT_EQ(checked(diff, "total(f1) > 3s")->outcome, LimitResult::Outcome::kPass);
   EXPECT_EQ(checked(diff, "total(f1) > +200%")->outcome, LimitResult::Outcome::kPass);
+  const LimitResult amount = *checked(diff, "total(f1) > 3s");
+  ASSERT_LT(amount.interval.high, 800);
+  EXPECT_TRUE(checked(diff, "total(f1) > 900ms")->in_doubt) << "400 ms, or 1 s";
+}
+
+/// An amount may have all paths that are cut, a change only what the sides differ by in them.
+TEST(Limit, OfAChangeOfATotalAllowsForTheDifferenceOfThePathsThatAreCut) {
+  const Diff diff = diff_of({run_with_cuts(1000, 600)}, {run_with_cuts(1000, 600)});
+  EXPECT_FALSE(checked(diff, "total(f1) > +100%")->in_doubt);
+  EXPECT_EQ(checked(diff, "total(f1) > +100%")->outcome, LimitResult::Outcome::kPass);
+  EXPECT_TRUE(checked(diff, "total(f1) > 1500ms")->in_doubt);
 }
 
 // perf's frame pointers lose callers in libraries that have none.
@@ -154,6 +165,40 @@ TEST(Diff, ATotalIsNotLessWhereAnotherToolDoesNotSayWhichPathsAreComplete) {
   Profile more = with_paths(run_of({0, 0, 3000}));
   more.paths.ends_known = false;
   EXPECT_EQ(row_of(diff_of({theirs}, {more}), "f1").total_verdict, Verdict::kNew) << "both sides are alike";
+}
+
+/// f1 calls f2, and the paths of `no_room` of its ticks found no room.
+Profile run_without_room(uint64_t ticks, uint64_t no_room) {
+  Profile profile = with_paths(run_of({0, 0, ticks}));
+  profile.paths.context[2].self -= no_room;
+  profile.paths.no_room = no_room;
+  return profile;
+}
+
+TEST(Diff, ATotalIsNotLessWherePathsFoundNoRoom) {
+  const Diff diff = diff_of({run_without_room(1000, 0)}, {run_without_room(1000, 600)});
+  EXPECT_TRUE(row_of(diff, "f1").total_in_doubt);
+}
+
+/// What a short run does not know is a part of it: of as much as the longest run has.
+TEST(Diff, UnknownPathsOfAShortRunAreAsManyInALongOne) {
+  EXPECT_TRUE(row_of(diff_of({run_with_cuts(1000, 0)}, {run_with_cuts(100, 300)}), "f1").total_in_doubt);
+  EXPECT_TRUE(row_of(diff_of({run_with_cuts(100, 300)}, {run_with_cuts(1000, 0)}), "f1").total_in_doubt);
+}
+
+/// Kernel code that calls others is on all paths that are cut in user code.
+TEST(Diff, ATotalOfKernelCodeThatOneSideAloneHasIsDecided) {
+  Profile before = run_with_kernel_paths(), after = run_with_cuts(1000, 800);
+  before.paths.context.push_back(
+      {.parent = 3, .kind = PathNodeKind::kCode, .executable = 1, .position = 0xa08});
+  std::swap(before.paths.context.back().self, before.paths.context[3].self);
+  before.positions.back().position = 0xa08;
+  before.paths.plane.clear();
+  after.kernel_observed = true;
+  const DiffRow& row = row_of(diff_of({before}, {after}), "f9");
+  ASSERT_TRUE(row.has_callees());
+  EXPECT_FALSE(row.total_in_doubt);
+  EXPECT_EQ(row.total_verdict, Verdict::kGone);
 }
 
 TEST(Diff, ATotalIsNotGoneWhereAllItsPathsAreCut) {
@@ -196,6 +241,16 @@ TEST(Diff, TotalsOfNamesakesAddUp) {
   EXPECT_EQ(row.total_verdict, Verdict::kUndecided);
   EXPECT_FALSE(row.has_callees());
   EXPECT_THAT(diff_text(diff, {}), HasSubstr("0 of 2 rows and 0 of 1 totals changed"));
+}
+
+/// The paths of some of their ticks found no room; a forged file has more on paths than there are.
+TEST(Diff, TheTotalOfNamesakesIsNeitherLessThanTheirTicksNorMoreThanAll) {
+  Profile run = with_paths(run_of({0, 9000, 0, 0, 2000, 1000}, {1}, "/bin/cxx"));
+  run.paths.context[2].self -= 1500;
+  run.paths.no_room = 1500;
+  EXPECT_EQ(row_of(diff_of({run}, {run}), "help").old_on_path.ticks, 3000u);
+  run.paths.context[2].self = 100000;
+  EXPECT_EQ(row_of(diff_of({run}, {run}), "help").old_on_path.ticks, 12000u);
 }
 
 /// ns::log, of 100 ticks, calls its cold part, of 50, and put() calls that, too, where it has 30.
@@ -247,6 +302,17 @@ TEST(Diff, ATotalThatChangedIsADifferenceAndNamed) {
   EXPECT_THAT(text, HasSubstr("\nChanged: f3 with all it calls, more by 420 ms.\n"));
   EXPECT_THAT(text, Not(HasSubstr("would have to rise")));
   EXPECT_THAT(diff_json(diff, {}), Not(HasSubstr("No difference")));
+}
+
+TEST(Diff, ATotalThatChangedTheOtherWayIsNoCause) {
+  Diff diff = diff_of({with_paths(run_of({0, 500, 300}))}, {with_paths(run_of({0, 500, 2000}))});
+  diff.decided = 0;
+  DiffRow larger = row_of(diff, "f1");
+  larger.name = larger.short_name = "larger";
+  larger.total->difference = -3000;
+  larger.total_verdict = Verdict::kLess;
+  diff.rows.push_back(larger);
+  EXPECT_EQ(cause_sentence(diff), "Main cause: f1 with all it calls, more by 1.70 s.");
 }
 
 TEST(Diff, OfTotalsThatHoldEachOtherTheInnermostIsNamed) {

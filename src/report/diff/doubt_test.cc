@@ -76,6 +76,15 @@ TEST(Doubt, IsMissingTimeUnlessBothSidesLackIt) {
   EXPECT_EQ(texts_of(run_with(970), run_with(1000)), Texts{}) << "as much as a report bears";
 }
 
+/// What an engine lacks that does not see the kernel is more by kernel code.
+TEST(Doubt, IsNoMissingTimeThatBothSidesLackBesideKernelCode) {
+  Profile unseen = blind(run_with(290));
+  unseen.cpu_user_ns = 800000000;
+  unseen.cpu_system_ns = 200000000;
+  EXPECT_EQ(texts_of(run_with(490), unseen), Texts{}) << "51 %, and 51 % and the kernel's 20 %";
+  EXPECT_EQ(texts_of(run_with(1000), unseen), Texts{"b: 71.0 % of the CPU time was not sample"});
+}
+
 TEST(Doubt, IsNoKernelCodeThatIsLeftOut) {
   Profile unseen = blind(run_with(300));
   unseen.cpu_user_ns = 300000000;
@@ -174,18 +183,28 @@ TEST(ComparedProfile, UserCodeAloneIsLeftWithoutTheKernel) {
   Profile profile = run_with(600);
   profile.positions.push_back({1, 8, 400});
   profile.ledger.counted = profile.ledger.samples = 1000;
+  profile.ledger.weight_squares = 4000;
   profile.ledger.lost = 5;
   profile.paths.recorded = true;
   profile.paths.context = {{.kind = PathNodeKind::kScope},
                            {.parent = 0, .kind = PathNodeKind::kCode, .position = 8, .self = 600},
                            {.parent = 1, .kind = PathNodeKind::kCode, .executable = 1, .self = 400}};
+  profile.runs.push_back(profile);
   const Profile user = without_kernel_code(profile);
   ASSERT_EQ(user.positions.size(), 1u);
+  EXPECT_DOUBLE_EQ(user.ledger.weight_squares, 2400);
+  EXPECT_EQ(user.runs[0].ledger.counted, 600u);
   EXPECT_EQ(user.ledger.counted, 600u);
   EXPECT_EQ(user.ledger.samples, 600u);
   EXPECT_EQ(user.ledger.lost, 5u);
   EXPECT_EQ(user.paths.context[1].self, 600u);
   EXPECT_EQ(user.paths.context[2].self, 0u);
+}
+
+TEST(ComparedProfile, OneThatClaimsFewerTicksThanItHasInTheKernelKeepsItsLedger) {
+  Profile forged = with_kernel(run_with(600));
+  forged.positions.back().ticks = 5000;
+  EXPECT_EQ(without_kernel_code(forged).ledger.counted, forged.ledger.counted);
 }
 
 TEST(ComparedProfile, OneThatIsBlindToTheKernelIsNamed) {

@@ -52,6 +52,42 @@ TEST(Limit, FailsPassesOrIsUndecided) {
   EXPECT_EQ(outcome_of(diff, " total>0.2s "), Outcome::kPass);
 }
 
+TEST(Limit, TheLimitItselfIsNotAboveIt) {
+  const Diff diff = diff_with("f", 100, 120, 5);
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +25ms"), Outcome::kPass) << "15 to 25 ms";
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +15ms"), Outcome::kUndecided);
+}
+
+/// Of the same function in two objects.
+TEST(Limit, OfSeveralRowsDoesNotDependOnTheirOrder) {
+  Diff diff = diff_with("f", 100, 150, 30);
+  diff.rows.push_back(diff_with("f", 200, 210, 20).rows[0]);
+  diff.rows[0].object = "x", diff.rows[1].object = "y";
+  diff.rows[0].amount.degrees = diff.rows[0].amount.before_degrees = 3;
+  diff.rows[0].amount.before_part = diff.rows[1].amount.before_part = 0.5;
+  const auto interval = [&diff] { return check_limit(diff, *parse_limit("seconds(f) > +10%"))->interval; };
+  const Interval forth = interval();
+  std::swap(diff.rows[0], diff.rows[1]);
+  EXPECT_DOUBLE_EQ(interval().low, forth.low);
+  EXPECT_DOUBLE_EQ(interval().high, forth.high);
+}
+
+TEST(Limit, InPercentOfTwoRowsIsOfTheirSum) {
+  const auto run = [](uint64_t large, uint64_t small) {
+    Profile profile = run_of({0, large});
+    profile.executables.push_back({ExecutableKind::kFile, "/x/z", {7}, 0});
+    profile.positions.push_back({1, 0x108, small});
+    profile.ledger.counted += small;
+    profile.ledger.samples += small;
+    return profile;
+  };
+  const Diff diff = diff_of({run(10000, 20)}, {run(40000, 20)});
+  const LimitResult result = *check_limit(diff, *parse_limit("seconds(f1) > +50%"));
+  EXPECT_EQ(result.outcome, Outcome::kFail);
+  EXPECT_LT(result.interval.low, result.measured);
+  EXPECT_GT(result.interval.high, result.measured);
+}
+
 TEST(Limit, InPercentIsOfAnOldAmountThatIsNotKnownExactly) {
   const auto outcome = [](double after, double half, double before_part, const char* limit) {
     Diff diff = diff_with("f", 100, after, half);
@@ -216,6 +252,12 @@ TEST(Limit, OfAFunctionWhoseSignatureWasEditedIsUndecided) {
             "the old side has parse(int) instead; 'parse' means both");
   EXPECT_EQ(outcome_of(diff, "share(parse(long)) > 1%"), Outcome::kFail) << "its new amount alone";
   EXPECT_EQ(outcome_of(diff, "seconds(parse) > +10%"), Outcome::kFail);
+  const Diff several = diff_of_rows({{"parse(int)", "_Z5parsei", 50, 0},
+                                     {"parse(long)", "_Z5parsel", 0, 150},
+                                     {"parse(char)", "_Z5parsec", 0, 30}});
+  EXPECT_EQ(check_limit(several, *parse_limit("seconds(parse(int)) > +10%"))->other_name,
+            "the new side has parse(long) instead; 'parse' means both")
+      << "the larger one";
 }
 
 TEST(Limit, OfAFunctionThatIsGonePassesBesideOverloadsThatBothSidesHave) {

@@ -17,6 +17,7 @@ TEST(Plan, SmallerChangesTakeMoreRuns) {
   EXPECT_EQ(rows[0].name, "total");
   EXPECT_EQ(rows[1].name, "f1");
   EXPECT_EQ(deviations->family.rows, 2u);
+  EXPECT_DOUBLE_EQ(rows[1].counting, 20);
   const PlannedChange twentieth{.relative = 0.05}, tenth{.relative = 0.1};
   EXPECT_GT(runs_needed(rows[1], twentieth), 3 * runs_needed(rows[1], tenth));
   EXPECT_GT(runs_needed(rows[2], tenth), runs_needed(rows[1], tenth));
@@ -30,6 +31,23 @@ TEST(Plan, MorePowerTakesMoreRuns) {
   EXPECT_EQ(runs_needed(row, {.relative = 0.1}), 19u);
   EXPECT_NEAR(static_cast<double>(runs_needed(row, {.relative = 0.1, .power = 0.95})), 30, 1);
   EXPECT_GT(runs_needed(row, {.relative = 0.1, .level = 0.05 / 100}), 40u);
+}
+
+/// Few runs: what both sides show, each with its degrees, counts beside what is assumed.
+TEST(Plan, FewRunsAreAsManyAsBothSidesShow) {
+  const RowDeviation steady{.name = "f", .amount = 100, .deviation = 15},
+      varying{.name = "f", .amount = 100, .deviation = 30};
+  EXPECT_EQ(runs_needed(steady, {.relative = 0.3}), 6u);
+  EXPECT_EQ(runs_needed(varying, {.relative = 0.6}), 7u);
+  EXPECT_EQ(runs_needed(varying, {.relative = 0.8}), 4u);
+}
+
+/// The resolution of a clock does not grow with what it measures, as counting noise does.
+TEST(Plan, ALargerExactAmountIsAsExact) {
+  RowDeviation row{.name = "f", .amount = 100, .deviation = 28, .counting = 8, .sampled = false};
+  EXPECT_EQ(runs_needed(row, {.relative = 0.2}), 38u);
+  row.sampled = true;
+  EXPECT_EQ(runs_needed(row, {.relative = 0.2}), 39u);
 }
 
 TEST(Plan, OneRunASideShowsOnlyWhatExceedsItsAssumedDeviation) {
@@ -134,6 +152,20 @@ TEST(Plan, AgreesWithWhatDiffSaysItSees) {
     EXPECT_EQ(runs_needed(row, {.relative = seen * 1.02, .level = level}), 10u) << row.name;
     EXPECT_EQ(runs_needed(row, {.relative = seen * 0.95, .level = level}), 11u) << row.name;
   }
+}
+
+/// A larger new amount varies by more: less can be seen where most of the variance is of the new side.
+TEST(Plan, WhatIsSeenDependsOnWhichSideVaries) {
+  const auto visible = [](double before_part) {
+    Diff diff;
+    diff.family.rows = 1;
+    DiffRow row;
+    row.amount.before = row.amount.after = 100;
+    row.amount.interval = {-50, 50};
+    row.amount.before_part = before_part;
+    return visible_change(diff, row);
+  };
+  EXPECT_LT(visible(0.95), 0.9 * visible(0.05));
 }
 
 /// Of one run a side what is just large enough has 4.2 standard errors, and less than that is decided.

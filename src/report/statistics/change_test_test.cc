@@ -30,6 +30,7 @@ TEST(ChangeTest, BothOrdersAgree) {
                                                     {run_of(140, 1.03)},
                                                     {run_of(90), run_of(101), run_of(97)},
                                                     {run_of(140), run_of(150)},
+                                                    {Measured{.amount = 140, .per_tick = 1, .runs = 4}},
                                                     {run_of(0)}};
   for (const auto& a : sides) {
     for (const auto& b : sides) {
@@ -66,6 +67,59 @@ TEST(ChangeTest, ExactAmountsThatAgreeByChanceHaveAnIntervalOfTheirResolution) {
   const Change change = test_change(std::vector{before, before}, std::vector{after, after});
   EXPECT_NEAR(change.interval.high - change.difference, t_quantile(0.05, 2), 1e-9);
   EXPECT_GT(change.p, 0.05);
+}
+
+/// Counting gives an amount without a tick the variance that one tick would have.
+TEST(ChangeTest, WhatHasNoTickInAnyRunMayHaveHadOne) {
+  const std::vector<Measured> none(3, run_of(0, 10));
+  const Change change = test_change(none, none);
+  EXPECT_EQ(change.p, 1);
+  EXPECT_NEAR(change.interval.high, std::sqrt(2.0 * 10 * 10 / 3) * t_quantile(0.05, change.degrees), 1e-9);
+  EXPECT_NEAR(change.after_interval.high, std::sqrt(10 * 10 / 3.0) * t_quantile(0.05, change.degrees), 1e-9);
+}
+
+TEST(ChangeTest, NoAmountIsBelowNothing) {
+  EXPECT_EQ(test_change(std::vector{run_of(100)}, std::vector{run_of(1)}).after_interval.low, 0);
+}
+
+/// Two runs beside twenty vary as these do: by one estimate, with the degrees of the twenty alone.
+TEST(ChangeTest, WhatIsBorrowedHasTheDegreesOfItsOwner) {
+  const std::vector<Measured> few(2, run_of(100));
+  std::vector<Measured> many(10, run_of(80));
+  many.resize(20, run_of(120));
+  for (const Change& change : {test_change(few, many), test_change(many, few)}) {
+    EXPECT_EQ(change.degrees, 19);
+    EXPECT_TRUE(change.one_estimate);
+  }
+}
+
+/// With few runs in all what is assumed counts as eight degrees of freedom, and what the runs show (here
+/// nothing) as theirs. The lone run may have few ticks by chance: it counts as if it had as many as the
+/// others.
+TEST(ChangeTest, ALoneRunOfFewTicksIsNoSurerThanTheOthers) {
+  const std::vector<Measured> few{run_of(1)}, many(3, run_of(9));
+  const double between = 8 * kBetweenRuns * kBetweenRuns / 10, lone = 9 + between,
+               of_many = (9 + between * 81) / 3;
+  for (const Change& change : {test_change(few, many), test_change(many, few)}) {
+    EXPECT_EQ(change.degrees, 10);
+    EXPECT_NEAR(change.interval.high - change.difference, std::sqrt(lone + of_many) * t_quantile(0.05, 10),
+                1e-9);
+  }
+}
+
+TEST(ChangeTest, TheNewAmountOfFewRunsHasTheirVariance) {
+  const std::vector<Measured> before(2, run_of(1000)), after(2, run_of(100));
+  const double between = 8 * kBetweenRuns * kBetweenRuns / 10;
+  EXPECT_NEAR(test_change(before, after).after_interval.high - 100,
+              std::sqrt((100 + between * 100 * 100) / 2) * t_quantile(0.05, 10), 1e-9);
+}
+
+TEST(ChangeTest, NothingIsAssumedOfASingleRunBesideMany) {
+  EXPECT_GT(assumed_degrees(1, 8), 0);
+  EXPECT_EQ(assumed_degrees(1, 12), 0);
+  EXPECT_EQ(assumed_degrees(12, 1), 0);
+  EXPECT_GT(assumed_degrees(2, 12), 0);
+  EXPECT_EQ(assumed_degrees(10, 10), 0);
 }
 
 struct Pairs {
@@ -185,6 +239,13 @@ TEST(RunDeviation, IsMeasuredWhereThereAreSeveralRuns) {
   EXPECT_NEAR(run_deviation(std::vector{run_of(100, 10)}), std::sqrt(100 * 100 + 150 * 150), 1e-9);
   EXPECT_NEAR(run_deviation(std::vector{run_of(300), run_of(500), run_of(400)}), 100, 1e-9);
   EXPECT_NEAR(run_deviation(std::vector{run_of(400), run_of(400)}), 20, 1e-9);  // counting noise
+}
+
+/// The mean of four runs that were added up has a quarter of one's variance.
+TEST(RunDeviation, OfRunsThatWereAddedUpIsThatOfOne) {
+  const std::vector<Measured> sum{{.amount = 1000, .per_tick = 10, .runs = 4}};
+  EXPECT_NEAR(counting_deviation(sum), std::sqrt(4 * 10 * 1000), 1e-9);
+  EXPECT_NEAR(run_deviation(sum), std::sqrt(4 * 10 * 1000 + 150 * 150), 1e-9);
 }
 
 TEST(Rejected, IsBenjaminiAndHochbergsRule) {

@@ -57,6 +57,12 @@ TEST(Statistics, LooksAreNeverMoreThanTicksOrDeliveries) {
   EXPECT_EQ(effective_samples(0, 0, 0), 0);
 }
 
+TEST(Statistics, ARangeIsWideIfItIsWiderThanChance) {
+  EXPECT_TRUE(is_wide_range(0.5, 0.51, 1e6));
+  EXPECT_FALSE(is_wide_range(0.5, 0.51, 100)) << "chance alone is 10 points";
+  EXPECT_FALSE(is_wide_range(0.5, 0.504, 1e9)) << "not worth it";
+}
+
 // The promise on the label: about 95 of 100 intervals hold the true share, also when one delivery
 // weighs four ticks.
 TEST(Statistics, CoversTheTrueShare) {

@@ -69,6 +69,13 @@ TEST(Power, OfVariancesThatAreKnownIsNormal) {
   EXPECT_NEAR(z_needed(0.05, 0.8), 2.8016, 1e-4);
 }
 
+/// It is one of a tick.
+TEST(Power, OfNothingSomeRatioIsSeen) {
+  const double ratio = ratio_seen({{0, 10}, {0, 10}, 0.15 * std::sqrt(2)}, 0.05, 0.8);
+  EXPECT_GT(ratio, 5);
+  EXPECT_LT(ratio, 100);
+}
+
 TEST(Power, TheRatioSeenHasThePValueOfItsZ) {
   for (double ticks : {20.0, 500.0, 1e5}) {
     SingleRuns runs{{ticks, 1}, {ticks, 1}, 0.15 * std::sqrt(2)};

@@ -33,6 +33,15 @@ TEST(Ratio, TheIntervalHoldsOneUnlessTheTestRejectsIt) {
   }
 }
 
+/// At a lower ratio the variance rests on the many runs of 2, and at 1 on the two runs alone.
+TEST(Ratio, HoldsOneThoughARatioBelowItIsRejected) {
+  const std::vector<Measured> before = runs_of({96, 113}), after(25, Measured{2, 1});
+  const Change change = test_change(before, after);
+  ASSERT_GT(change.p, 0.05);
+  EXPECT_GT(std::abs(change.after - 0.1 * change.before), half_width_at(change, 0.1)) << "rejected";
+  EXPECT_GE(ratio_interval(change).high, 1);
+}
+
 TEST(Ratio, OfExchangedSidesIsTheInverse) {
   for (const auto& [before, after] :
        {std::pair(runs_of({300}), runs_of({450})), std::pair(runs_of({3000}), runs_of({9000})),
