@@ -202,13 +202,13 @@ int exit_status(const Diff& diff, const std::vector<LimitResult>& results, bool 
   }
   const int otherwise = damaged ? kExitInput : kExitUndecided;
   if (auto open = count(LimitResult::Outcome::kUndecided); open != 0) {
-    for (const Doubt& doubt : diff.doubts) warn("{}", doubt.text());
+    for (const std::string& doubt : first_texts(diff.doubts)) warn("{}", doubt);
     complain("{} limit{} undecided: {} (exit {})", open, open == 1 ? "" : "s", way_to_decide(diff, results),
              otherwise);
     return otherwise;
   }
   if (!results.empty() && diff.is_in_doubt()) {
-    for (const Doubt& doubt : diff.doubts) warn("{}", doubt.text());
+    for (const std::string& doubt : first_texts(diff.doubts)) warn("{}", doubt);
     complain("no limit is exceeded, but these profiles cannot be relied on (exit {})", otherwise);
     return otherwise;
   }

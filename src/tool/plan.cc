@@ -172,7 +172,7 @@ int run_plan(int argc, char** argv) {
     complain("{}", deviations.error().text);
     return kExitUsage;
   }
-  for (const Doubt& doubt : deviations->doubts) warn("{}", doubt.text());
+  for (const std::string& doubt : first_texts(deviations->doubts)) warn("{}", doubt);
   if (!deviations->blind_to_kernel.empty())
     warn("user code alone is planned for: {} does not see all kernel code", deviations->blind_to_kernel);
   const size_t a_side = arguments.runs != 0 ? arguments.runs : std::max(runs.size(), kFewestRuns);

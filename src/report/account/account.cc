@@ -176,8 +176,7 @@ Account account_of_run(const ProfileRun& run, uint64_t measured_ticks) {
 
 /// Runs are independent: their variances add up. So do the squares of what whole ticks leave over: what each
 /// of many short runs lacks at its start is no chance. A share of the sum, T = T1 + T2 + ..., of runs with
-/// n1, n2,
-/// ... effective samples has the variance p (1 - p) * ((T1/T)^2 / n1 + (T2/T)^2 / n2 + ...).
+/// n1, n2, ... effective samples has the variance p (1 - p) * ((T1/T)^2 / n1 + (T2/T)^2 / n2 + ...).
 void add_up_chance(const Profile& profile, Account* account) {
   double chance = 0, rounding = 0, amount = 0, squares = 0;
   for (const ProfileRun& run : profile.runs) {

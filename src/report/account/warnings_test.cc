@@ -9,13 +9,8 @@
 namespace pctally {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::Field;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StrEq;
 
 TEST(Warnings, AGoodRecordingHasNone) { EXPECT_THAT(warnings(trusty()), IsEmpty()); }
 

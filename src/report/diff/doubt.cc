@@ -270,6 +270,15 @@ std::vector<Doubt> doubts_of(ComparedProfiles before, ComparedProfiles after, Gr
   return doubts;
 }
 
+std::vector<std::string> first_texts(std::span<const Doubt> doubts) {
+  constexpr size_t kMostLines = 10;
+  std::vector<std::string> texts;
+  const size_t shown = doubts.size() <= kMostLines ? doubts.size() : kMostLines - 1;
+  for (const Doubt& doubt : doubts.first(shown)) texts.push_back(doubt.text());
+  if (shown < doubts.size()) texts.push_back(fmt::format("and {} more, see --json", doubts.size() - shown));
+  return texts;
+}
+
 std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
                                    const std::vector<MeasuredRun>& after, const MatchingObjects& objects) {
   std::vector<Doubt> doubts;

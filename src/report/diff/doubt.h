@@ -24,6 +24,9 @@ struct Doubt {
 std::vector<Doubt> doubts_of(std::span<const ComparedProfile> before, std::span<const ComparedProfile> after,
                              Grouping by);
 
+/// Their texts, at most ten: then the last line says how many there are besides.
+std::vector<std::string> first_texts(std::span<const Doubt> doubts);
+
 /// The objects that have lines on both sides and are not of one build: an edit may have moved lines within
 /// their function, or within their file where they cannot be counted from a function.
 std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,

@@ -276,5 +276,13 @@ TEST(Doubt, ARunThatTookMuchLongerThanMostOfItsSide) {
   EXPECT_EQ(texts_of_sides({run, run, run}, {run, disturbed, run}), Texts{}) << "another program";
 }
 
+TEST(Doubt, OfManyTheFirstAreShown) {
+  std::vector<Doubt> doubts(10, Doubt{"a.pct", "it was throttled"});
+  EXPECT_EQ(first_texts(doubts), std::vector<std::string>(10, "a.pct: it was throttled"));
+  doubts.resize(120, doubts[0]);
+  EXPECT_EQ(first_texts(doubts).size(), 10u);
+  EXPECT_EQ(first_texts(doubts).back(), "and 111 more, see --json");
+}
+
 }  // namespace
 }  // namespace pctally

@@ -64,7 +64,8 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   if (std::string renamed = renamed_sentence(diff); !renamed.empty())
     out += fmt::format("\n{}\n", markdown_text(renamed));
   for (const std::string& remark : remarks_of(diff)) out += fmt::format("\n{}\n", markdown_text(remark));
-  for (const Doubt& doubt : diff.doubts) out += fmt::format("\nWarning: {}\n", markdown_text(doubt.text()));
+  for (const std::string& doubt : first_texts(diff.doubts))
+    out += fmt::format("\nWarning: {}\n", markdown_text(doubt));
   if (!results.empty()) out += "\n| limit | measured | |\n|:--|--:|:--|\n";
   for (const LimitResult& result : results) {
     out += fmt::format("| {} | {} | {}", markdown_cell(result.limit.text), measured_text(result),

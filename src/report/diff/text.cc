@@ -158,7 +158,8 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   if (std::string cause = cause_sentence(diff); !cause.empty()) out += cause + "\n";
   if (std::string power = power_sentence(diff); !power.empty()) out += power + "\n";
   for (const std::string& remark : remarks_of(diff)) out += remark + "\n";
-  for (const Doubt& doubt : diff.doubts) out += fmt::format("warning: {}\n", escaped(doubt.text()));
+  for (const std::string& doubt : first_texts(diff.doubts))
+    out += fmt::format("warning: {}\n", escaped(doubt));
   std::vector<ShownRow> rows;
   for (size_t i = 0; i < diff.rows_with_ticks; ++i) {
     const DiffRow& row = diff.rows[i];
