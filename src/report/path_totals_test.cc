@@ -287,6 +287,53 @@ TEST(PathTotals, OfLinesAreExactWithoutRecursion) {
   EXPECT_GT(exact, 20u);
 }
 
+/// The call is known though what it called was folded; the line's own ticks are none of these.
+TEST(PathTotals, OfALineWhoseCalleesWereFoldedHaveThem) {
+  KnownPaths known(0);
+  known.add({.scope = 0, .places = {{0, 0x110}, {1, 0x210}}, .ticks = 4});
+  known.add({.scope = 0, .places = {{0, 0x110}, {1, 0x220}}, .ticks = 2});
+  known.keep_first(2);
+  for (const Row& row : known.report(Grouping::kLine).rows) {
+    if (row.object != "prog" || row.line != 0x11) continue;
+    EXPECT_EQ(row.total.low, 6u);
+    EXPECT_EQ(row.total.high, 6u);
+  }
+}
+
+/// A header's line is inlined into f0 (3 ticks) and f1 (4), and calls f0 back from f0 (10): of the 7 ticks
+/// only f0's can be among those.
+TEST(PathTotals, OfALineInSeveralFunctionsAddWhatCannotRecur) {
+  KnownPaths known(0);
+  known.add({.scope = 0, .places = {{0, 0x11}}, .ticks = 3});
+  known.add({.scope = 0, .places = {{0, 0x111}}, .ticks = 4});
+  known.add({.scope = 0, .places = {{0, 0x11}, {0, 0x20}}, .ticks = 10});
+  size_t rows = 0;
+  for (const Row& row : known.report(Grouping::kLine).rows) {
+    if (row.function != "inlined") continue;
+    ++rows;
+    EXPECT_EQ(row.total.low, 14u);
+    EXPECT_EQ(row.total.high, 17u);
+  }
+  EXPECT_EQ(rows, 1u);
+}
+
+/// libm's paths were folded or found no room; the call plane has one of its functions, and it has its ticks.
+TEST(PathTotals, OfAnObjectAreThoseOfItsLargestFunctionAndItsOwnAtLeast) {
+  KnownPaths known(0);
+  known.add({.scope = 0, .places = {{0, 0x110}, {2, 0x210}, {1, 0x10}}, .ticks = 6});
+  known.add({.scope = 0, .places = {{0, 0x110}, {2, 0x110}}, .ticks = 2});
+  known.profile.paths.context.resize(2);  // the scope, and the call in prog
+  known.profile.paths.context[1].folded = 7;
+  known.profile.paths.no_room = 1;
+  std::map<std::string, PathTotal> totals;
+  for (const Row& row : known.report(Grouping::kObject).rows) totals[row.object] = row.total;
+  EXPECT_EQ(totals["libm.so"].low, 6u);
+  known.profile.paths.plane.clear();
+  for (const Row& row : known.report(Grouping::kObject).rows) totals[row.object] = row.total;
+  EXPECT_EQ(totals["libm.so"].low, 2u) << "its own";
+  EXPECT_EQ(totals["libc.so"].low, 6u) << "its own";
+}
+
 /// prog calls libc, which calls back into prog: half of the ticks, and all of them below prog.
 TEST(PathTotals, OfAnObjectThatCallsBackCountATickOnce) {
   KnownPaths known(0);
@@ -361,7 +408,10 @@ TEST(PathTotals, AreNeverAboveAllTicks) {
   known.add({.scope = 0, .places = {{0, 0x110}}, .ticks = 5});
   known.profile.paths.context.back().self = 7;
   for (const Grouping by : kAll)
-    for (const Row& row : known.report(by).rows) EXPECT_LE(row.total_share, 1) << grouping_word(by);
+    for (const Row& row : known.report(by).rows) {
+      EXPECT_LE(row.total_share, 1) << grouping_word(by);
+      EXPECT_LE(row.total.high, 5u) << grouping_word(by);
+    }
 }
 
 }  // namespace

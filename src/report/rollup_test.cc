@@ -342,6 +342,7 @@ TEST(Rollup, ByTotalsWhatIsNoFunctionHasItsTicksPlace) {
   ASSERT_EQ(report.rows.size(), 1u);
   EXPECT_EQ(report.rows[0].function, "[lost]");
   EXPECT_LT(report.hidden_share, 0.5);
+  EXPECT_EQ(make(profile, {.order = RowOrder::kTotal, .limit = 1}).rows.at(0).function, "[lost]");
 }
 
 TEST(Rollup, SaysWhichOptionShowsTheRest) {
@@ -352,6 +353,58 @@ TEST(Rollup, SaysWhichOptionShowsTheRest) {
   EXPECT_TRUE(says({.limit = 2}, "--limit 0"));
   EXPECT_TRUE(says({.min_share = 0.5}, "--min-share 0"));
   EXPECT_TRUE(says({.limit = 1, .min_share = 0.06}, "--limit 0 --min-share 0"));
+}
+
+/// As names that several recordings have kept: functions of one start, one after the other.
+class TwoNamesOfOneStart : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> ranges = FakeSymbolizer::find_names(positions);
+    for (size_t i = 0; i < ranges.size(); ++i)
+      if (positions[i] % 0x100 >= 0x80) ranges[i].function += "_2";
+    return ranges;
+  }
+};
+
+TEST(Rollup, FunctionsOfOneStartAndTwoNamesAreTwo) {
+  Profile profile;
+  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
+  profile.positions = {{0, 0x110, 5}, {0, 0x190, 3}};
+  profile.ledger.counted = 8;
+  const auto open = [](const ExecutableIdentity& identity) {
+    return std::make_unique<TwoNamesOfOneStart>(identity);
+  };
+  const Report report = make_report(profile, open, {});
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_EQ(report.rows[0].ticks, 5u);
+  EXPECT_EQ(report.rows[1].function, "f1_2");
+}
+
+/// The same line of a header that two units have compiled, which see its function begin at other lines.
+TEST(Rollup, OfALineWhoseUnitsDisagreeTheStartOfItsFunctionIsNotKnown) {
+  class Units : public FakeSymbolizer {
+   public:
+    using FakeSymbolizer::FakeSymbolizer;
+    std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+      std::vector<std::vector<Frame>> frames;
+      for (const uint64_t position : positions)
+        frames.push_back({{.function = "f",
+                           .file = "/src/x.h",
+                           .line = 9,
+                           .linkage = "",
+                           .start_line = position < 0x130 ? 5u : 7u}});
+      return frames;
+    }
+  };
+  const auto open = [](const ExecutableIdentity& identity) { return std::make_unique<Units>(identity); };
+  Profile profile;
+  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
+  profile.positions = {{0, 0x110, 5}, {0, 0x120, 3}};
+  profile.ledger.counted = 8;
+  EXPECT_EQ(make_report(profile, open, {.by = Grouping::kLine}).rows.at(0).start_line, 5u);
+  profile.positions.push_back({0, 0x138, 1});
+  EXPECT_EQ(make_report(profile, open, {.by = Grouping::kLine}).rows.at(0).start_line, 0u);
 }
 
 TEST(Rollup, AnEmptyProfileIsAReport) {

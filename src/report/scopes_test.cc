@@ -157,6 +157,48 @@ TEST(Scopes, ChosenTicksAndThoseOfOthersAreAllOfThem) {
   EXPECT_FALSE(chosen_scopes(file.profile, {.thread = &nothing}));
 }
 
+/// By its name, or by its path.
+TEST(Scopes, AProgramMayBeChosenByItsPath) {
+  ScopeProfile file(PathScopeKind::kProgram);
+  file.tick(file.scope("/opt/a/bin/x"), 0x111, 5);
+  file.tick(file.scope("/usr/bin/y"), 0x210, 3);
+  const NamePattern program = *NamePattern::compile("^/opt/");
+  const std::optional<Profile> chosen = chosen_scopes(file.profile, {.program = &program});
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(programs(make_report(*chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
+              ElementsAre(Pair("x", 5), Pair("[other programs]", 3)));
+}
+
+/// In both programs f1 calls f2; a's paths were folded, and the call plane has all of them.
+TEST(Scopes, TotalsOfAChoiceAreThoseOfItsPrograms) {
+  ScopeProfile file(PathScopeKind::kProgram);
+  CallPaths& paths = file.profile.paths;
+  paths.recorded = true;
+  paths.one_frame = false;
+  for (const auto& [name, ticks] : {std::pair("/bin/a", 6u), {"/bin/b", 90u}}) {
+    const uint32_t root = file.scope(name);
+    file.tick(root, 0x110, ticks);
+    paths.context.back().folded = std::exchange(paths.context.back().self, 0);
+    paths.plane.push_back({.kind = PathNodeKind::kScope, .position = paths.scopes.size() - 1});
+    const auto plane = static_cast<uint32_t>(paths.plane.size() - 1);
+    for (const uint64_t function : {0x100, 0x200})
+      paths.plane.push_back(
+          {.parent = plane, .kind = PathNodeKind::kCode, .position = function, .self = ticks});
+  }
+  const NamePattern program = *NamePattern::compile("^a$");
+  const Report report =
+      make_report(*chosen_scopes(file.profile, {.program = &program}), &FakeSymbolizer::open, {});
+  EXPECT_EQ(sum_of(report), 96u);
+  size_t functions = 0;
+  for (const Row& row : report.rows) {
+    if (row.object != "libc.so") continue;
+    ++functions;
+    EXPECT_EQ(row.total.low, 6u) << row.function;
+    EXPECT_EQ(row.total.high, 6u) << row.function;
+  }
+  EXPECT_EQ(functions, 2u);
+}
+
 /// They may be of the program that was asked for.
 TEST(Scopes, TicksOfAnUnknownProgramAreNoOtherPrograms) {
   ScopeProfile file(PathScopeKind::kProgram);
@@ -174,6 +216,19 @@ TEST(Scopes, TicksOfAnUnknownProgramAreNoOtherPrograms) {
       testing::UnorderedElementsAre(Pair("a", 5), Pair("[program not known]", 5),
                                     Pair("[not read by the recorder]", 3), Pair("[other programs]", 2)));
   EXPECT_EQ(sum_of(make_report(*chosen, &FakeSymbolizer::open, {})), 15u);
+}
+
+TEST(Scopes, FoldedTicksOfAnUnknownProgramAreNoOtherPrograms) {
+  ScopeProfile file(PathScopeKind::kProgram);
+  file.tick(file.scope("/bin/a"), 0x110, 5);
+  file.tick(file.root(UINT32_MAX), 0x110, 6);
+  PathTreeNode& node = file.profile.paths.context.back();
+  node.folded = std::exchange(node.self, 2) - 2;
+  const NamePattern program = *NamePattern::compile("^a$");
+  const std::optional<Profile> chosen = chosen_scopes(file.profile, {.program = &program});
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(programs(make_report(*chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
+              ElementsAre(Pair("[program not known]", 6), Pair("a", 5)));
 }
 
 TEST(Scopes, TheAccountAndTheWarningsOfAChoiceAreThoseOfTheWhole) {

@@ -47,7 +47,7 @@ inline Diff diff_of(const std::vector<Profile>& before, const std::vector<Profil
   return diff ? *diff : Diff{};
 }
 
-inline const DiffRow& row_of(const Diff& diff, std::string_view name) {
+inline DiffRow row_of(const Diff& diff, std::string_view name) {
   for (const DiffRow& row : diff.rows)
     if (row.name == name) return row;
   ADD_FAILURE() << "no row " << name;

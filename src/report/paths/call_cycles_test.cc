@@ -5,6 +5,8 @@
 #include <random>
 
 #include "base/sanitizer.h"
+#include "report/paths/callers.h"
+#include "report/paths/path_profile_for_test.h"
 
 namespace pctally {
 namespace {
@@ -37,6 +39,21 @@ TEST(CallCycles, AreOfFunctionsThatCallEachOther) {
         EXPECT_EQ(cycles[i] == cycles[j],
                   i == j || (called_from(callees, i)[j] && called_from(callees, j)[i]));
   }
+}
+
+/// f1 calls f2. Where calls found no room, others may be the other way.
+TEST(CallCycles, MayBeOfAnyFunctionsWhereNotAllCallsAreKnown) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 5);
+  paths.add_plane(0x100, 5);
+  paths.add_plane(0x200, 5);
+  paths.profile.paths.plane.push_back(
+      {.parent = 2, .kind = PathNodeKind::kCode, .position = 0x110, .self = 5});
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  const StackFrame f1 = find_functions(named, "f1").at(0), f2 = find_functions(named, "f2").at(0);
+  EXPECT_FALSE(CallCycles(named, true).may_return(f1, f2));
+  EXPECT_TRUE(CallCycles(named, false).may_return(f1, f2));
 }
 
 TEST(CallCycles, ALongChainTakesNoStack) {

@@ -208,6 +208,28 @@ TEST(CallTree, FoldedTicksOfAFunctionThatAlsoRanAreNotItsOwnBottomUp) {
             " 40.00 %   9.80  └ [folded: deeper paths were not kept] > f2 > f1\n");
 }
 
+TEST(CallTree, TicksOfAFunctionWithFoldedPathsAreItsOwnTopDown) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x210, 60, 40);
+  EXPECT_EQ(tree_text(paths, false),
+            "100.00 %   3.70  └ f1 > f2   self 60.0 %\n"
+            " 40.00 %   9.80    └ [folded: deeper paths were not kept]   self 40.0 %\n");
+}
+
+/// A path with the least is shown as itself.
+TEST(CallTree, SmallPathsHaveLessThanTheLeast) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(main, 0x200, 5);
+  paths.add(main, 0x300, 4);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  const CallTreeNode small = small_paths_bottom_up(call_tree(named, false), 5);
+  ASSERT_EQ(small.children.size(), 1u);
+  EXPECT_EQ(small.children[0].frame.function, "f3");
+  EXPECT_EQ(small.children[0].ticks, 4u);
+}
+
 TEST(CallTree, PathsWithoutAFunctionHaveANode) {
   PathProfile known = two_ways();
   known.profile.paths.context[0].self = 2;  // of the program, at no function
@@ -237,6 +259,15 @@ TEST(PathChoice, PathsOfHiddenFunctionsAloneAreLeftOut) {
   EXPECT_EQ(chosen.result.ledger.ticks(), 43u);
 }
 
+TEST(PathChoice, FoldedPathsOfHiddenFunctionsAloneAreLeftOutToo) {
+  PathProfile paths;
+  paths.add(0, 0x110, 2, 4);
+  paths.add(0, 0x210, 3);
+  Chosen chosen(paths.profile, nullptr, nullptr, "^f1$");
+  EXPECT_EQ(chosen.self["[paths left out]"], 6u);
+  EXPECT_EQ(chosen.self["f2"], 3u);
+}
+
 TEST(CallTree, TicksAreThoseOfTheContextTreeInBothDirections) {
   PathProfile paths;
   const uint32_t main = paths.add(0, 0x110, 0, 3);
@@ -245,6 +276,31 @@ TEST(CallTree, TicksAreThoseOfTheContextTreeInBothDirections) {
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
   const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   for (bool bottom_up : {false, true}) EXPECT_EQ(call_tree(named, bottom_up).ticks, 11u);
+}
+
+TEST(PathChoice, HiddenFunctionsThatCallEachOtherAreAllHidden) {
+  PathProfile it;
+  it.add(it.add(it.add(it.add(0, 0x110), 0x210), 0x310), 0x400, 5);
+  const Chosen chosen(it.profile, nullptr, nullptr, "^f[23]$");
+  EXPECT_EQ(chosen.total, (std::map<std::string, uint64_t>{{"f1", 5}, {"f4", 5}}));
+}
+
+/// What is in no path of the tree has found no room there.
+TEST(PathChoice, TicksThatNoPathHasAreWithoutOne) {
+  PathProfile it = two_ways();
+  it.profile.ledger.counted += 3;
+  const Chosen chosen(it.profile, "^f3$", nullptr, nullptr);
+  EXPECT_EQ(chosen.result.paths.no_room, 3u);
+}
+
+TEST(PathChoice, FocusKeepsThePathsThroughAFunctionAndNamesTheOthers) {
+  Chosen chosen(two_ways().profile, "^f3$", nullptr, nullptr);
+  EXPECT_EQ(chosen.self["f3"], 20u);
+  EXPECT_EQ(chosen.self["f2"], 5u);
+  EXPECT_EQ(chosen.total["f1"], 25u);
+  EXPECT_EQ(chosen.self["[paths left out]"], 18u);
+  EXPECT_EQ(chosen.result.ledger.ticks(), 43u) << "every tick is somewhere";
+  EXPECT_EQ(chosen_ticks(chosen.result), 25u);
 }
 
 }  // namespace

@@ -100,6 +100,17 @@ TEST(Callers, OfInlinedCodeThatCallsCountNoTickTwice) {
   EXPECT_EQ(callers_of(paths.profile, named, find_functions(named, "f2").at(0)).unplaced, 0u);
 }
 
+/// What is inlined into f2 calls f3 (5), and 9 ticks are in it itself: no tick is both.
+TEST(Callers, CallsFromInlinedCodeAndTicksInItAddUp) {
+  PathProfile paths = with_inlined_code();
+  paths.add(paths.add(0, 0x211), 0x300, 5);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kInlinedCode);
+  const Callers around = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+  EXPECT_EQ(rows(around.callees), "inlined:0 14, (itself):0 5, ");
+  expect_edges_of_callers(paths.profile, named);
+}
+
 /// Folded paths may end in any function, also in the one that has inlined code.
 TEST(Callers, OfInlinedCodeMayBeAmongFoldedPaths) {
   PathProfile paths = with_inlined_code();
@@ -291,9 +302,26 @@ TEST(Callers, ThatFoundNoRoomAreSaidToBeMissing) {
     const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
     const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
     EXPECT_EQ(callers.has_all_calls, without_entry == 0);
+    if (without_entry == 0) {
+      EXPECT_EQ(rows(callers.callers), "f1:17 5, ") << "they are all its calls";
+    }
     EXPECT_EQ(callers_text(paths.profile, callers, {}).find("some calls found no room") != std::string::npos,
               without_entry != 0);
   }
+}
+
+/// f2 has 9 to 13 ticks; f3 calls it 3 to 7 times.
+TEST(Callers, AShareOfARangeIsOfTheLargerWholeAtLeastAndOfTheSmallerAtMost) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110, 0, 4), 0x200, 6);
+  paths.add(paths.add(0, 0x310), 0x200, 3);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+  const double samples = 9;
+  ASSERT_EQ(rows(callers.callers), "f1:17 6, f3:49 3, ");
+  EXPECT_NEAR(callers.callers[1].interval.low, wilson_interval(3.0 / 13, samples).low, 1e-9);
+  EXPECT_NEAR(callers.callers[1].interval.high, wilson_interval(7.0 / 9, samples).high, 1e-9);
 }
 
 TEST(CallersLine, SaysRangesAsRangesAndWhatItLeavesOut) {

@@ -27,7 +27,20 @@ std::string hot_path_text(const Profile& profile, const OpenSymbolizer& open = &
   return text.substr(start, text.find('\n', start) - start);
 }
 
+TEST(HotPath, GoesThroughAFunctionThatCallsItself) {
+  PathProfile paths;
+  paths.add(paths.add(paths.add(paths.add(0, 0x110), 0x118), 0x110), 0x200, 8);
+  paths.add(0, 0x300, 2);
+  EXPECT_EQ(hot_path_text(paths.profile), "hot path  f1 80 > f2 80 %");
+}
+
 TEST(HotPath, OfAChoiceIsOfItsCode) {
+  PathProfile folded;
+  const uint32_t main = folded.add(0, 0x110);
+  folded.add(main, 0x310, 0, 50);
+  folded.add(main, 0x200, 10);
+  EXPECT_EQ(hot_path_text(Chosen(folded.profile, "^f2$", nullptr, nullptr).result),
+            "hot path  f1 17 > f2 17 %");
   EXPECT_EQ(hot_path_text(Chosen(two_ways().profile, "^f4$", nullptr, nullptr).result), "hot path  f4 16 %");
 }
 
@@ -104,6 +117,7 @@ TEST(HotLine, IsTheLineWithMostTicksAndCallsOfTheInnermostFunction) {
   EXPECT_EQ(line->file, "/src/prog.c");
   EXPECT_EQ(line->line, 0x22u);
   EXPECT_DOUBLE_EQ(line->share, 6.0 / 9);
+  EXPECT_FALSE(line->calls) << "two of six ticks are in what it calls";
   EXPECT_LT(line->interval.low, line->share);
   EXPECT_FALSE(make_report(paths.profile, &FakeSymbolizer::open, {}).hot_line)
       << "only where it is asked for";
@@ -134,10 +148,38 @@ TEST(HotLine, CountsATickOnceUnderRecursion) {
   paths.profile.paths.context.back().self = 10;
   paths.profile.positions.push_back({0, 0x11c, 10});  // and runs in that line
   paths.profile.ledger.counted += 10;
+  paths.add(0, 0x300, 8);
   const auto line = hot_line_of(paths);
   ASSERT_TRUE(line.has_value());
   EXPECT_EQ(line->line, 0x11u);
-  EXPECT_DOUBLE_EQ(line->share, 1);
+  EXPECT_DOUBLE_EQ(line->share, 10.0 / 18);
+}
+
+/// Three lines of f2 have 20 ticks each; the first byte of f3 has 30.
+TEST(HotLine, IsNotOfTheNextFunction) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(main, 0x200, 60);
+  paths.add(main, 0x300, 30);
+  paths.profile.positions = {{0, 0x210, 20}, {0, 0x220, 20}, {0, 0x230, 20}, {0, 0x300, 30}};
+  const auto line = hot_line_of(paths);
+  ASSERT_TRUE(line.has_value());
+  EXPECT_DOUBLE_EQ(line->share, 20.0 / 90);
+}
+
+/// f2 has 64 ticks, four in each of its lines.
+TEST(HotLine, IsThatOfTheCallWhereEachLineHasLittle) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 64);
+  paths.add(0, 0x300, 36);
+  paths.profile.positions.clear();
+  for (uint64_t line = 0; line < 16; ++line) paths.profile.positions.push_back({0, 0x200 + 16 * line, 4});
+  paths.profile.positions.push_back({0, 0x300, 36});
+  const auto line = hot_line_of(paths);
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(line->line, 0x11u);
+  EXPECT_DOUBLE_EQ(line->share, 0.64);
+  EXPECT_TRUE(line->calls);
 }
 
 TEST(HotLine, IsInTheReadersOwnSourceBeforeALibrarys) {

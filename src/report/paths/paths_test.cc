@@ -8,20 +8,11 @@
 #include "report/hot_path.h"
 #include "report/json.h"
 #include "report/paths/path_profile_for_test.h"
+#include "report/scope_names.h"
 #include "report/text.h"
 
 namespace pctally {
 namespace {
-
-TEST(PathChoice, FocusKeepsThePathsThroughAFunctionAndNamesTheOthers) {
-  Chosen chosen(two_ways().profile, "^f3$", nullptr, nullptr);
-  EXPECT_EQ(chosen.self["f3"], 20u);
-  EXPECT_EQ(chosen.self["f2"], 5u);
-  EXPECT_EQ(chosen.total["f1"], 25u);
-  EXPECT_EQ(chosen.self["[paths left out]"], 18u);
-  EXPECT_EQ(chosen.result.ledger.ticks(), 43u) << "every tick is somewhere";
-  EXPECT_EQ(chosen_ticks(chosen.result), 25u);
-}
 
 TEST(PathChoice, IgnoreIsTheOpposite) {
   Chosen chosen(two_ways().profile, nullptr, "^f3$", nullptr);
@@ -47,6 +38,7 @@ TEST(PathChoice, IsByTheNamesThatAreShown) {
   it.add(main, 0x700, 2);
   const Chosen focus(it.profile, "^put$", nullptr, nullptr), hide(it.profile, nullptr, nullptr, "^std::list");
   EXPECT_EQ(focus.self.at("[paths left out]"), 2u);
+  EXPECT_EQ(Chosen(it.profile, "^_Zputi$", nullptr, nullptr).self.at("[paths left out]"), 2u);
   EXPECT_EQ(hide.self.at("void put<int>(int)"), 5u);
 }
 
@@ -82,6 +74,9 @@ TEST(PathChoice, WhetherFoldedPathsHaveTheFocusIsNotKnown) {
   }
   for (const Row& row : make_report(chosen.result, &FakeSymbolizer::open, {.by = Grouping::kProgram}).rows)
     EXPECT_EQ(row.ticks, row.program == "prog" ? 10u : row.program == kLeftOut ? 3u : 5u) << row.program;
+  for (const Row& row :
+       make_report(chosen.result, &FakeSymbolizer::open, {.by = Grouping::kProgramFunction}).rows)
+    EXPECT_EQ(row.program, row.ticks == 3 ? kLeftOut : "prog") << row.function;
 }
 
 TEST(PathChoice, WhatIsIgnoredForSureIsLeftOutThoughItWasFolded) {
@@ -150,6 +145,64 @@ TEST(PathTotals, AreAtLeastTheTicksOfTheFunctionItself) {
   paths.profile.ledger.counted = 4;
   paths.profile.paths.context[1].folded = 3;
   EXPECT_EQ(paths.totals()["f2"].low, 4u);
+}
+
+/// Some entries found no room, but none of f2's: it has one.
+TEST(PathTotals, AreExactWhereOtherFunctionsFoundNoRoom) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 4);
+  paths.add(main, 0x200, 6);
+  paths.add_plane(0x100, 10);
+  paths.add_plane(0x200, 8);
+  paths.profile.paths.plane[0].folded = 3;
+  EXPECT_EQ(paths.totals()["f2"].low, 8u);
+  EXPECT_EQ(paths.totals()["f2"].high, 8u);
+}
+
+/// A third entry of f2 may have found none.
+TEST(PathTotals, OfSeveralEntriesMayHaveOneMoreWhereSomeFoundNoRoom) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 9);
+  paths.add(main, 0x200, 4);
+  paths.add(main, 0x220, 2);
+  paths.add_plane(0x200, 5);
+  paths.add_plane(0x220, 3);
+  paths.profile.paths.plane[0].folded = 3;
+  EXPECT_EQ(paths.totals()["f2"].low, 6u);
+  EXPECT_EQ(paths.totals()["f2"].high, 11u);
+}
+
+/// Entries end with their executable: what another one calls is not theirs.
+TEST(PathTotals, AreExactBeforeAnExecutableWhoseFunctionsFoundNoRoom) {
+  PathProfile paths;
+  paths.profile.executables.push_back({.path = "/lib/c.so", .build_id = {}});
+  const uint32_t f3 = paths.add(paths.add(0, 0x110), 0x310, 0, 5);
+  paths.profile.paths.context[paths.add(f3, 0x410, 6)].executable = 1;
+  paths.profile.positions.back().executable = 1;
+  paths.add_plane(0x100, 11);
+  paths.add_plane(0x300, 11);
+  paths.profile.paths.plane[0].folded = 11;
+  EXPECT_EQ(paths.totals()["f3"].low, 11u);
+  EXPECT_EQ(paths.totals()["f3"].high, 11u);
+}
+
+/// f3 has ticks whose paths found no room: the tree does not have it.
+PathProfile without_room_for_f3() {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 5);
+  paths.add(main, 0x200, 6);
+  paths.profile.positions.push_back({0, 0x310, 2});
+  paths.profile.ledger.counted += 2;
+  paths.profile.paths.no_room = 2;
+  return paths;
+}
+
+TEST(PathTotals, OfAFunctionWithoutAPathAreItsTicksWhereTheCallPlaneHasAllOthers) {
+  PathProfile paths = without_room_for_f3();
+  paths.add_plane(0x100, 11);
+  paths.add_plane(0x200, 11);
+  EXPECT_EQ(paths.totals()["f3"].low, 2u);
+  EXPECT_EQ(paths.totals()["f3"].high, 2u);
 }
 
 // f2 and another entry of f2 (its cold part) on one stack: adding their totals would be wrong.
@@ -223,6 +276,65 @@ TEST(PathTotals, GainNothingFromThreadsOfTheKernelAndStartsOfProcesses) {
   for (const auto& [name, total] : paths.totals()) EXPECT_EQ(total.cut, 0u) << name;
 }
 
+/// The recorder was killed: it has not read which calls in the kernel there were.
+TEST(PathTotals, OfTheKernelGainFromPathsThatWereNotRead) {
+  PathProfile paths;
+  add_of(&paths, ExecutableKind::kKernel, 0, 20);
+  paths.profile.paths.context[paths.add_cut(PathEnd::kInterrupted)].self = 30;
+  EXPECT_EQ(paths.totals()["f1"].cut, 30u);
+}
+
+/// A thread of the kernel, which has no other code, and the start of its process.
+TEST(PathTotals, GainNothingFromThreadsOfTheKernelThatHaveAStart) {
+  PathProfile paths;
+  paths.add(0, 0x800, 10);
+  const uint32_t cut = paths.add_cut(PathEnd::kNotAttempted);
+  add_of(&paths, ExecutableKind::kKernel, cut, 20);
+  add_of(&paths, ExecutableKind::kStart, cut, 30);
+  EXPECT_EQ(paths.totals()["f8"].cut, 0u);
+}
+
+TEST(PathTotals, GainFromCutPathsThatWereFolded) {
+  PathProfile paths;
+  paths.add(0, 0x100, 7);
+  paths.add(paths.add_cut(PathEnd::kShortDump), 0x200, 0, 3);
+  EXPECT_EQ(paths.totals()["f1"].cut, 3u);
+}
+
+/// Code of a program, of the kernel and of a process's start whose paths found no room.
+TEST(PathTotals, OfCodeWithoutAPathGainFromCutPathsToo) {
+  PathProfile paths;
+  paths.profile.executables.push_back({.kind = ExecutableKind::kKernel, .path = "[kernel]", .build_id = {}});
+  paths.profile.executables.push_back(
+      {.kind = ExecutableKind::kStart, .path = "[process start]", .build_id = {}});
+  paths.add(paths.add_cut(PathEnd::kTooDeep), 0x700, 20, 10);
+  const uint32_t cut = paths.add_cut(PathEnd::kInterrupted);
+  paths.profile.paths.context[paths.add(cut, 0, 40)].executable = 2;
+  paths.profile.positions.back() = {2, 0, 40};
+  for (uint32_t executable = 0; executable < 2; ++executable)
+    paths.profile.positions.push_back({executable, 0x900 + 0x100 * uint64_t{executable}, 2});
+  paths.profile.ledger.counted += 4;
+  paths.profile.paths.no_room = 4;
+  std::ranges::sort(paths.profile.positions, {}, &WeightedPosition::executable);
+  auto totals = paths.totals();
+  EXPECT_EQ(totals["f9"].cut, 30u) << "not the start of a process";
+  EXPECT_EQ(totals["fa"].cut, 0u) << "of the kernel";
+}
+
+/// The recorder has not read 20 paths, and f1 has 10 ticks that no path has: at least 7, for 3 were folded.
+TEST(PathTotals, HaveTicksWithoutAPathBesideThoseThatMayBeFolded) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 5);
+  paths.add(0, 0x410, 0, 3);
+  paths.profile.paths.context[paths.add_cut(PathEnd::kInterrupted)].self = 20;
+  paths.profile.positions = {{0, 0x100, 10}, {0, 0x200, 5}};
+  paths.profile.ledger.counted = 28;
+  const PathTotal total = paths.totals()["f1"];
+  EXPECT_EQ(total.low, 12u);
+  EXPECT_EQ(total.high, 15u);
+  EXPECT_EQ(total.cut, 13u);
+}
+
 /// Nor is a process's start on a stack, or the kernel in that of a program.
 TEST(PathTotals, OfTheKernelGainNothingFromStacksOfPrograms) {
   PathProfile paths;
@@ -281,6 +393,22 @@ TEST(PathTotals, OfAProgramsFunctionGainNothingFromPathsOfOtherPrograms) {
   EXPECT_EQ(paths.totals()["f6"].cut, 3u + 5 + 1) << "of libc.so";
 }
 
+/// Programs beyond the bound are one scope, and a control group is no program: whose a cut path is there is
+/// not known.
+TEST(PathTotals, OfAProgramsFunctionGainFromPathsOfUnknownPrograms) {
+  for (const PathScope& scope :
+       {PathScope{kOtherScopes, {}}, PathScope{"/system.slice", {}, PathScopeKind::kGroup, {}}}) {
+    PathProfile paths;
+    paths.add(0, 0x100, 10);
+    paths.profile.paths.scopes.push_back(scope);
+    paths.profile.paths.context.push_back({.kind = PathNodeKind::kScope, .position = 1});
+    const uint32_t root = 2, cut = paths.add_cut(PathEnd::kShortDump);
+    paths.profile.paths.context[cut].parent = root;
+    paths.add(cut, 0x200, 5);
+    EXPECT_EQ(paths.totals()["f1"].cut, 5u) << scope.name;
+  }
+}
+
 /// f8 and f9 have most below them, and no ticks of their own; f1 has little.
 TEST(Rows, OfRowsWithAsManyTicksThoseWithTheLargerTotalComeFirst) {
   PathProfile paths;
@@ -306,6 +434,19 @@ TEST(Rows, NoRowIsHiddenAsSmallThatMayBeLarge) {
   EXPECT_NEAR(
       make_report(paths.profile, &FakeSymbolizer::open, {.order = RowOrder::kTotal, .limit = 1}).hidden_share,
       51. / 52, 1e-9);
+}
+
+/// Of a function's own ticks those are without a path that neither paths have nor those that were folded.
+TEST(PathAccount, TicksAreWithoutAPathOnlyAsFarAsTheyMustBe) {
+  PathProfile paths;
+  paths.add(0, 0x100, 5, 2);
+  EXPECT_FALSE(TicksWithoutPath(paths.profile.paths).any());
+  paths.profile.paths.no_room = 4;
+  paths.profile.paths.context[paths.add_cut(PathEnd::kInterrupted)].self = 3;
+  const TicksWithoutPath without(paths.profile.paths);
+  EXPECT_EQ(without.of(7, 5), 0u) << "two may be folded";
+  EXPECT_EQ(without.of(9, 5), 2u);
+  EXPECT_EQ(without.of(100, 5), 7u) << "there are no more";
 }
 
 TEST(PathAccount, EveryTickIsCompleteOrCutForAReason) {
