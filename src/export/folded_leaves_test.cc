@@ -70,6 +70,25 @@ TEST(FoldedLeaves, AddToThePathsThatAreKept) {
   EXPECT_EQ(Sums(it.profile).leaves, (Ticks{{"f2", 5}, {"f3", 11}, {"f4", 7}}));
 }
 
+/// f2 and f3 are one entry of the unwind table, in which 5 paths end; 4 ticks of f4 have no path.
+TEST(FoldedLeaves, OfAnEntryOfSeveralSymbolsAreNone) {
+  PathProfile it;
+  const uint32_t main = it.add(0, 0x110);
+  it.add(main, 0x200, 5);
+  it.profile.paths.context[main].folded = 4;
+  it.profile.paths.scopes.push_back({"/bin/other", {}});
+  it.profile.paths.plane = {{.kind = PathNodeKind::kScope},
+                            {.kind = PathNodeKind::kScope, .position = 1},
+                            {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x200, .self = 5},
+                            {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x400, .self = 4},
+                            {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x400}};
+  it.profile.positions = {{0, 0x210, 2}, {0, 0x310, 3}, {0, 0x410, 4}};
+  it.profile.ledger = {.counted = 9, .samples = 9};
+  const Sums sums(it.profile);
+  EXPECT_EQ(sums.leaves.at("f4"), 4u);
+  EXPECT_EQ(sums.paths.at("prog;f1;[folded];"), 4u);
+}
+
 TEST(FoldedLeaves, OfAProgramAreNoOthers) {
   PathProfile it = folded_profile();
   it.profile.paths.scopes.push_back({"/bin/other", {}});

@@ -3,15 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <elf.h>
-#include <linux/perf_event.h>
 #include <string.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <protozero/pbf_reader.hpp>
 #include <sstream>
 
 #include "base/kernel/cpu_time_for_test.h"
+#include "export/profiles_for_test.h"
 #include "object/elf/elf_file.h"
 
 #include "report/fake_symbolizer_for_test.h"
@@ -22,17 +24,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-Profile sample_profile() {
-  Profile profile;
-  profile.command = {"/bin/prog", "a b"};
-  profile.period_ns = 1000000;
-  profile.executables = {{ExecutableKind::kFile, "/x/y", {0xab, 0x01}, 0},
-                         {ExecutableKind::kFile, "/bin/evil", {}, 0}};
-  profile.positions = {{0, 0x110, 7}, {0, 0x211, 5}, {1, 0x300, 2}};
-  profile.ledger = {.counted = 14, .outside = 3, .full = 1, .lost = 4, .samples = 22};
-  return profile;
-}
 
 std::string all_formats() {
   Profile profile = sample_profile();
@@ -50,26 +41,30 @@ TEST(Samples, AddUpToTheLedger) {
   }
 }
 
-/// f1 calls f2, with something inlined at the call, and f2 calls f3.
-Profile profile_with_callers() {
-  Profile profile = sample_profile();
-  CallPaths& paths = profile.paths;
-  paths.recorded = true;
-  paths.scopes = {{"/bin/prog", {}}};
-  paths.context = {{.kind = PathNodeKind::kScope},
-                   {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x111},
-                   {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x210},
-                   {.parent = 2, .kind = PathNodeKind::kCode, .position = 0x300, .self = 12},
-                   {.parent = 0, .kind = PathNodeKind::kCut, .position = 1, .self = 4},
-                   {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x400, .self = 1, .folded = 1}};
-  return profile;
-}
-
 TEST(Stacks, AddUpToTheLedger) {
   uint64_t sum = 0;
   for (const Sample& sample : stacks_of(profile_with_callers(), &FakeSymbolizer::open, true).samples)
     sum += sample.ticks;
   EXPECT_EQ(sum, 22u);
+}
+
+class AscendingSymbolizer : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+    EXPECT_TRUE(std::ranges::is_sorted(positions));
+    return FakeSymbolizer::find_names(positions);
+  }
+};
+
+/// As symbolizers want them; f4 is met before f3, which it calls.
+TEST(Stacks, AreNamedByAscendingPositions) {
+  Profile profile = profile_with_callers();
+  std::swap(profile.paths.context[2].position, profile.paths.context[3].position);
+  const OpenSymbolizer open = [](const ExecutableIdentity& identity) {
+    return std::make_unique<AscendingSymbolizer>(identity);
+  };
+  EXPECT_FALSE(stacks_of(profile, open, true).samples.empty());
 }
 
 TEST(Stacks, HaveTheThreadBelowItsProgramAndInPprofAsALabel) {
@@ -137,6 +132,20 @@ TEST(Stacks, OfSpeedscopeHaveTheInnermostFrameLast) {
     if (run["weights"][i] == 12'000'000)
       deepest = json["shared"]["frames"][run["samples"][i].back().get<size_t>()]["name"];
   EXPECT_EQ(deepest, "f3");
+}
+
+TEST(Stacks, OfSpeedscopeHaveInlinedCodeBelowItsFunction) {
+  const Profile profile = profile_with_callers();
+  const auto json =
+      nlohmann::json::parse(speedscope_export(profile, stacks_of(profile, &FakeSymbolizer::open, true)));
+  const auto& run = json["profiles"][0];
+  std::string deepest;
+  for (size_t i = 0; i < run["samples"].size(); ++i) {
+    if (run["weights"][i] != 12'000'000) continue;
+    for (const auto& frame : run["samples"][i])
+      deepest += json["shared"]["frames"][frame.get<size_t>()]["name"].get<std::string>() + ";";
+  }
+  EXPECT_EQ(deepest, "prog;f1;inlined;f2;f3;");
 }
 
 /// Of one path with so many frames, and ticks at its end alone.
@@ -219,6 +228,23 @@ TEST(Folded, OneLineAPlaceInlinedFramesLast) {
   EXPECT_EQ(sum, 22u);
 }
 
+TEST(Folded, NamesHoldNoSeparator) {
+  const Profile profile = sample_profile();
+  Samples samples = samples_of(profile, &FakeSymbolizer::open, false);
+  samples.locations[0].frames[0].function = "operator;f";
+  EXPECT_THAT(folded_export(profile, samples), HasSubstr("prog;y;operator:f 7\n"));
+}
+
+/// Two builds of a library.
+TEST(Callgrind, FilesOfOnePathStayApart) {
+  Profile profile = sample_profile();
+  profile.executables[1].path = "/x/y";
+  const Samples samples = samples_of(profile, &FakeSymbolizer::open, false);
+  ASSERT_NE(samples.objects[0], samples.objects[1]);
+  const std::string text = callgrind_export(profile, samples);
+  for (const std::string& object : samples.objects) EXPECT_THAT(text, HasSubstr("ob=" + object + "\n"));
+}
+
 TEST(Callgrind, TotalsAreTheLedgers) {
   Profile profile = sample_profile();
   std::string text = callgrind_export(profile, samples_of(profile, &FakeSymbolizer::open, true));
@@ -267,6 +293,12 @@ TEST(Speedscope, WeightsAreNanoseconds) {
   EXPECT_EQ(json["profiles"][0]["samples"].size(), json["profiles"][0]["weights"].size());
 }
 
+TEST(Csv, HasTheInnermostFrame) {
+  const Profile profile = sample_profile();
+  EXPECT_THAT(csv_export(profile, samples_of(profile, &FakeSymbolizer::open, true)),
+              HasSubstr("y,inlined,/src/inlined.h,7,0x211,5,0.005\r\n"));
+}
+
 TEST(Csv, EventsHaveAllTheirDigits) {
   Profile profile = sample_profile();
   profile.event = "instructions";
@@ -283,67 +315,6 @@ TEST(Csv, QuotesAndStartsNoFormula) {
   std::string text = csv_export(profile, samples);
   EXPECT_THAT(text, HasSubstr("y,\"f(int, \"\"x\"\")\",,,0x110,7,0.007\r\n"));
   EXPECT_THAT(text, HasSubstr("y,'=cmd(),"));
-}
-
-TEST(Pprof, IsGzip) {
-  Profile profile = sample_profile();
-  std::string bytes = pprof_export(profile, samples_of(profile, &FakeSymbolizer::open, true));
-  ASSERT_GT(bytes.size(), 20u);
-  EXPECT_EQ(bytes.substr(0, 2), "\x1f\x8b");
-}
-
-/// The data section of a perf.data: its records, one after the other.
-std::vector<std::pair<perf_event_header, std::string>> perf_records(const std::string& file) {
-  uint64_t section[2];
-  memcpy(section, file.data() + 40, sizeof section);
-  std::vector<std::pair<perf_event_header, std::string>> records;
-  for (uint64_t at = section[0]; at < section[0] + section[1];) {
-    perf_event_header header;
-    memcpy(&header, file.data() + at, sizeof header);
-    records.emplace_back(header, file.substr(at + sizeof header, header.size - sizeof header));
-    at += header.size;
-  }
-  return records;
-}
-
-uint64_t word_at(const std::string& record, size_t number) {
-  uint64_t word = 0;
-  memcpy(&word, record.data() + number * sizeof word, sizeof word);
-  return word;
-}
-
-TEST(PerfData, HasEveryTickAndTheCallersOfItsPath) {
-  const Profile profile = profile_with_callers();
-  const std::string file = perf_data_export(profile, stacks_of(profile, &FakeSymbolizer::open, false));
-  ASSERT_EQ(file.substr(0, 8), "PERFILE2");
-  uint64_t period = 0, longest = 0;
-  size_t mappings = 0;
-  std::string named;
-  for (const auto& [header, body] : perf_records(file)) {
-    EXPECT_EQ(header.size % sizeof(uint64_t), 0u);
-    mappings += header.type == PERF_RECORD_MMAP2 ? 1 : 0;
-    if (header.type == PERF_RECORD_KSYMBOL) named += body.substr(16, body.find('\0', 16) - 16);
-    if (header.type != PERF_RECORD_SAMPLE) continue;
-    period += word_at(body, 3);
-    longest = std::max(longest, word_at(body, 4));
-    const bool in_file = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-    EXPECT_EQ(word_at(body, 5), in_file ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL);
-    EXPECT_EQ(word_at(body, 6), word_at(body, 0)) << "a path starts where the tick fell";
-  }
-  EXPECT_EQ(period, profile.ledger.ticks() * profile.period_ns);
-  EXPECT_EQ(longest, 7u) << "f1, [folded], f4, f1, and three words that say where they run";
-  EXPECT_EQ(mappings, 1u);
-  EXPECT_EQ(named, "[path cut at code without unwind table][folded][lost]");
-}
-
-TEST(PerfData, NamesOfProcessesSteerNothing) {
-  Profile profile = profile_with_callers();
-  profile.paths.scopes = {{"/bin/a\033[31mb", {}}};
-  for (const auto& [header, body] :
-       perf_records(perf_data_export(profile, stacks_of(profile, &FakeSymbolizer::open, false))))
-    if (header.type == PERF_RECORD_COMM) {
-      EXPECT_THAT(body, Not(HasSubstr("\033")));
-    }
 }
 
 // Functions of C++ templates may differ after 1,024 bytes.
@@ -383,6 +354,10 @@ TEST(Firefox, HasEveryTickAndTheFramesOfInlinedCode) {
     stack += thread["stringArray"][name].get<std::string>() + ";";
   }
   EXPECT_EQ(stack, "f3;f2;inlined;f1;");
+  for (size_t frame = 0; frame < thread["frameTable"]["func"].size(); ++frame) {
+    const size_t name = thread["funcTable"]["name"][thread["frameTable"]["func"][frame].get<size_t>()];
+    EXPECT_EQ(thread["frameTable"]["inlineDepth"][frame], thread["stringArray"][name] == "inlined" ? 1 : 0);
+  }
 }
 
 TEST(Firefox, HasAThreadForEachScope) {
@@ -420,11 +395,13 @@ TEST(Markdown, OfASumOfEventsHasThemInOneColumn) {
 TEST(Markdown, KeepsNamesInTheirCells) {
   Profile profile = sample_profile();
   profile.command = {"a|b`c", "\n| x |"};
+  profile.positions.push_back({1, 0x400, 2});
+  profile.ledger.counted += 2;
   const Report report = make_report(profile, &FakeSymbolizer::open, {.limit = 5});
   const std::string text = markdown_export(profile, report, NameStyle::kFull);
   EXPECT_THAT(text, HasSubstr("| 4 | `[lost]` |  |"));
-  EXPECT_THAT(text, HasSubstr("| 22 | **all** |"));
-  EXPECT_THAT(text, HasSubstr("| 1 more row |"));
+  EXPECT_THAT(text, HasSubstr("| 24 | **all** |"));
+  EXPECT_THAT(text, HasSubstr("| 3 | 2 more rows |"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
   EXPECT_EQ(text.find('\n'), text.find("\n\n"));  // the command is one line
   EXPECT_THAT(text, HasSubstr("`` 'a|b`c' "));
@@ -452,8 +429,8 @@ TEST(Gmon, RecordsOfCountersAboveTheirLimitAreRepeated) {
   Profile profile = sample_profile();
   const uint64_t text = ElfFile::open("/proc/self/exe")->segment(PT_LOAD)->offset;
   profile.executables = {{ExecutableKind::kFile, std::filesystem::read_symlink("/proc/self/exe"), {}, 0}};
-  profile.positions = {
-      {0, text, 3}, {0, text + 1, 4}, {0, text + 6, 200'000}, {0, text + 8, 1}, {0, text + 4000, 65'535}};
+  profile.positions = {{0, text, 3},     {0, text + 1, 4},         {0, text + 6, 200'000},
+                       {0, text + 8, 1}, {0, text + 4000, 65'535}, {0, text + 5000, 65'536}};
   uint64_t sum = 0;
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto& [low, high, counters] : gmon_records(gmon_export(profile, 0).value())) {
@@ -461,8 +438,8 @@ TEST(Gmon, RecordsOfCountersAboveTheirLimitAreRepeated) {
     for (const uint16_t counter : counters) sum += counter;
     ranges.emplace_back(low, high);
   }
-  EXPECT_EQ(sum, 7u + 200'000 + 1 + 65'535);
-  EXPECT_EQ(ranges.size(), 7u);  // before, four of the large one, after, far away
+  EXPECT_EQ(sum, 7u + 200'000 + 1 + 65'535 + 65'536);
+  EXPECT_EQ(ranges.size(), 9u);  // before, four of the large one, after, far away, two of the last
   for (size_t i = 1; i < ranges.size(); ++i)
     EXPECT_TRUE(ranges[i] == ranges[i - 1] || ranges[i].first >= ranges[i - 1].second);
 }

@@ -57,6 +57,14 @@ TEST(FunctionFiles, AreThoseOfMostPlacesWhereNoneSaysMore) {
   EXPECT_EQ(FunctionFiles(samples).of(samples.locations[3], samples.locations[3].frames[0]), "gram.y");
 }
 
+TEST(FunctionFiles, OfAsManyPlacesAreTheFirstByName) {
+  Samples samples;
+  add(&samples, 0x10, {frame("f", "b.c", 1)});
+  add(&samples, 0x20, {frame("f", "a.c", 1)});
+  add(&samples, 0x30, {frame("f", "", 0)});
+  EXPECT_EQ(FunctionFiles(samples).of(samples.locations[2], samples.locations[2].frames[0]), "a.c");
+}
+
 TEST(Callgrind, HasAFunctionOfSeveralFilesOnce) {
   const std::string text = callgrind_export(profile_of("/bin/prog"), parser());
   EXPECT_THAT(text, HasSubstr("\nob=/bin/prog\nfl=parse.c\nfn=parse\nfi=???\n0x30 0 2\n"

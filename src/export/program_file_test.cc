@@ -54,6 +54,9 @@ TEST(ProgramFile, OfAnotherNameIsTheProgramWithMostTicks) {
   EXPECT_EQ(program_file(profile_with_command("c89")), 4u);
   EXPECT_EQ(program_file(profile_with_command("@machine")), 4u);
   EXPECT_EQ(program_file(profile_with_command("")), 4u);
+  Profile spread = profile_with_command("c89");
+  spread.positions.insert(spread.positions.begin() + 3, {3, 0, 55});
+  EXPECT_EQ(program_file(spread), 3u) << "in all of its places";
   Profile profile = profile_with_command("c89");
   profile.paths.scopes = {{.name = "/usr/bin/as", .build_id = {}}};
   EXPECT_EQ(program_file(profile), 3u) << "no scope is of the others";

@@ -115,6 +115,25 @@ TEST(LiveFile, ACopyFromWithinATickIsNotTakenAtOnce) {
   EXPECT_GT(torn, 3u);
 }
 
+/// Of a process without a record the cells and the account alone tell.
+TEST(LiveFile, ACopyFromWithinATickOfAnUnknownProcessIsNotStill) {
+  if (!tracing_permitted()) GTEST_SKIP() << "needs single steps of its own child";
+  LiveRecording recording;
+  Region region;
+  RegionTable table = recording.table("a", &region);
+  table.process_ticks = nullptr;
+  LiveFile file = open(recording);
+  unsigned torn = 0;
+  SteppedChild child([&] { tick(table, 100, 3); });
+  while (child.step()) {
+    FileCopy copy = file.copy().value();
+    if (sum_of_cells(copy.contents) == copy.contents.header.ledger.counted) continue;
+    ++torn;
+    EXPECT_FALSE(copy.still);
+  }
+  EXPECT_GT(torn, 0u);
+}
+
 // With ticks so close together that no copy falls between two of them, each cell is from a moment of its own.
 TEST(LiveFile, NoCellOfABusyRecordingEverFallsAndNothingIsTakenForDamage) {
   LiveRecording recording;

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +37,16 @@ Bytes profile_bytes() {
   FileBuilder file;
   file.count(file.segment(file.object("/a", "id"), 4096, 1 << 20), 4100, 7);
   return file.bytes();
+}
+
+/// As the recorder leaves it: its pool ends with the file.
+Bytes closed_bytes() {
+  Bytes bytes = profile_bytes();
+  FileHeader header;
+  memcpy(&header, bytes.data(), sizeof header);
+  header.pool.limit = header.pool.used;
+  memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
 }
 
 class NamesBytes : public testing::Test {
@@ -92,6 +104,36 @@ TEST_F(NamesBytes, LieBehindWhatAPoolMayStillGrowTo) {
   FileHeader header;
   memcpy(&header, bytes.data(), sizeof header);
   EXPECT_GE(header.names, header.pool.limit);
+}
+
+/// A recorder of another version may have more behind the pool, or end within a unit.
+TEST_F(NamesBytes, LieBehindAllThatTheFileHas) {
+  for (const size_t more : {1, 40}) {
+    Bytes file = closed_bytes();
+    file.resize(file.size() + more, 0x5a);
+    const Bytes before = file;
+    ASSERT_TRUE(append_names_bytes(section_of("a"), &file));
+    EXPECT_TRUE(std::equal(before.end() - static_cast<ptrdiff_t>(more), before.end(),
+                           file.begin() + static_cast<ptrdiff_t>(before.size() - more)));
+    write(before);
+    ASSERT_TRUE(write_names_bytes(fd_.get(), section_of("a")));
+    EXPECT_EQ(whole(), file);
+  }
+}
+
+TEST_F(NamesBytes, WithoutRoomTheFileStaysAsLongAsItWas) {
+  const Bytes before = closed_bytes();
+  write(before);
+  rlimit old;
+  getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit small{before.size() + 60, old.rlim_max};
+  auto handler = signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const auto written = write_names_bytes(fd_.get(), section_of(std::string(1000, 'x')));
+  setrlimit(RLIMIT_FSIZE, &old);
+  signal(SIGXFSZ, handler);
+  EXPECT_FALSE(written);
+  EXPECT_EQ(whole(), before);
 }
 
 // A program that maps the file may write anything there: no file of hundreds of GiB for it.

@@ -106,6 +106,32 @@ TEST(Reader, ReadsAFileThatWasNeverClosed) {
   EXPECT_EQ(total(contents), 15u);
 }
 
+TEST(Reader, AClosedFileEndsWithWhatItsPoolHasUsed) {
+  Sample sample;
+  sample.file.header().pool.used = 2;
+  EXPECT_EQ(total(read(sample.file.all_bytes())), 0u);
+}
+
+/// A private object is of a process, and is not found by its file; no other has an owner.
+TEST(Reader, OnlyPrivateObjectsHaveAnOwner) {
+  FileBuilder file;
+  file.object("/usr/bin/prog", {}, ObjectKind::kFile, 7);
+  file.object("//anon", {}, ObjectKind::kPrivate, 8);
+  const FileContents contents = read(file.bytes());
+  ASSERT_EQ(contents.objects.size(), 2u);
+  EXPECT_EQ(contents.objects[0].owner, 8);
+  EXPECT_EQ(contents.objects[1].owner, 0);
+}
+
+/// That of a recording is in its header: each object of a sum has its own.
+TEST(Reader, ObjectsOfARecordingHaveNoBootOfTheirOwn) {
+  Sample sample;
+  memset(sample.file.edit<ObjectRecord>(sample.object).boot_id, 7, 16);
+  EXPECT_TRUE(read(sample.file.bytes()).objects[1].boot_id.empty());
+  sample.file.header().runs = pool_take(sample.file.pool(), sizeof(RunRecord) / kUnitBytes);
+  EXPECT_EQ(read(sample.file.bytes()).objects[1].boot_id.size(), 16u);
+}
+
 TEST(Reader, SaysWhatIsWrongWithTheHeader) {
   Sample sample;
   EXPECT_THAT(error({}), HasSubstr("not a profile"));
@@ -195,6 +221,36 @@ TEST(Reader, LeavesImpossibleCounts) {
   EXPECT_EQ(total(contents), 8u);
   EXPECT_EQ(contents.header.ledger.lost, 0u);
   EXPECT_THAT(damage(sample.file), HasSubstr("2 count(s) are impossibly large"));
+}
+
+/// Each of them may be, but no recording is so long: sums of them must not wrap.
+TEST(Reader, LeavesCountsBeyondAllThatThereCanBe) {
+  constexpr uint64_t kMany = kLargestCount - 100;
+  Sample sample;
+  for (uint64_t i = 0; i < 20; ++i) sample.file.count(sample.segment, 0x1010 + i, kMany);
+  EXPECT_EQ(total(read(sample.file.bytes())), 15 + 16 * kMany);
+  EXPECT_THAT(damage(sample.file), HasSubstr("impossibly large"));
+  FileBuilder processes;
+  for (int32_t pid = 1; pid <= 20; ++pid) processes.process(pid, "p", kMany);
+  uint64_t claimed = 0;
+  for (const FileProcess& process : read(processes.bytes()).processes) claimed += process.ticks;
+  EXPECT_EQ(claimed, 16 * kMany);
+}
+
+TEST(Reader, LeavesTimesAndNumbersThatCannotBe) {
+  Sample sample;
+  FileHeader& header = sample.file.header();
+  header.cpu_known = 1;
+  header.cpu_user_ns = UINT64_MAX;
+  header.ledger.resolved = UINT64_MAX;
+  header.runs = pool_take(sample.file.pool(), sizeof(RunRecord) / kUnitBytes);
+  sample.file.edit<RunRecord>(header.runs).measured_ticks = UINT64_MAX;
+  const FileContents contents = read(sample.file.bytes());
+  EXPECT_EQ(contents.header.cpu_known, 0u);
+  EXPECT_EQ(contents.header.cpu_user_ns, 0u);
+  EXPECT_EQ(contents.header.ledger.resolved, 0u);
+  ASSERT_EQ(contents.runs.size(), 1u);
+  EXPECT_EQ(contents.runs[0].measured_ticks, 0u);
 }
 
 TEST(Reader, LeavesCountsBehindTheTextRange) {

@@ -62,6 +62,15 @@ TEST_F(Snapshot, IsAClosedFileWithAnExactAccount) {
   EXPECT_EQ(recording_.file().header().state, FileState::kRecording) << "the recording goes on";
 }
 
+/// A recording inside the program beats now and then; at first not at all.
+TEST_F(Snapshot, OfARecordingThatHasNotBeatenEndsNow) {
+  FileHeader& header = recording_.file().header();
+  header.started_ns = monotonic_ns();
+  header.heartbeat_ns = 0;
+  const FileHeader closed = copied().contents.header;
+  EXPECT_GE(closed.ended_ns, header.started_ns);
+}
+
 TEST_F(Snapshot, OfABusyRecordingIsExactEveryTime) {
   recording_.start(2);
   uint64_t last = 0;

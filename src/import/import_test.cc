@@ -21,6 +21,12 @@ TEST(ImportFolded, CountsSamplesOfStacks) {
                                  {"file.name;main;work item;leaf", 5}}));
 }
 
+TEST(ImportFolded, ACountIsAsManySamples) {
+  const TickLedger ledger = Imported("main;f 7\nmain;g 3\n").profile.ledger;
+  EXPECT_EQ(ledger.samples, 10u);
+  EXPECT_DOUBLE_EQ(ledger.weight_squares, 10);
+}
+
 TEST(ImportFolded, OneCountALine) {
   EXPECT_EQ(Imported("a;b 4 7\na;c 0 2\n").error,
             "every line has two counts; write pctally diff OLD NEW; if one is of a name: a;f_5 7");
@@ -57,6 +63,9 @@ TEST(ImportFolded, AStackThatIsVeryDeepIsCut) {
   EXPECT_EQ(profile.paths.context[1].kind, PathNodeKind::kCut);
   EXPECT_EQ(profile.paths.context[1].position, static_cast<uint64_t>(PathEnd::kTooDeep));
   EXPECT_EQ(profile.paths.context.back().self, 7u);
+  Imported read(text + " 7\nonce;again 1\n");
+  for (const auto& [stack, amount] : read.stacks())
+    EXPECT_EQ(stack.find("outermost"), std::string::npos) << "the inner frames are kept";
 }
 
 /// What we have written: the frame of a cut is no function. Without frames of code behind it nobody knows
@@ -118,6 +127,7 @@ TEST(ImportGperftools, OfBothWordSizesAndByteOrders) {
     Imported read(bytes);
     EXPECT_EQ(read.error, "");
     EXPECT_EQ(read.profile.period_ns, 10'000'000u);
+    EXPECT_EQ(read.profile.ledger.samples, 7u);
     EXPECT_EQ(read.amounts(), (Sums{{"/bin/a b+8200", 50'000'000}, {"[0x7000]", 20'000'000}}));
     EXPECT_EQ(read.stacks(), (Sums{{"file.name;/bin/a b+8448;/bin/a b+8200", 50'000'000},
                                    {"file.name;[0x7000]", 20'000'000}}));
@@ -137,6 +147,25 @@ std::string words_of(std::initializer_list<uint64_t> words) {
   std::string bytes;
   for (const uint64_t word : words) bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
   return bytes;
+}
+
+/// Newer writers may have more words in it, which say how many they are.
+TEST(ImportGperftools, TheHeaderIsAsLongAsItSays) {
+  EXPECT_EQ(Imported(words_of({0, 5, 0, 10000, 0, 9, 9, 5, 1, 0x1000, 0, 1, 0})).amounts(),
+            (Sums{{"[0x1000]", 50'000'000}}));
+}
+
+TEST(ImportGperftools, OnlyTheTrailerEndsIt) {
+  EXPECT_EQ(Imported(words_of({0, 3, 0, 10000, 0, 0, 1, 0x1000, 5, 1, 0x2000, 0, 1, 0})).amounts(),
+            (Sums{{"[0x2000]", 50'000'000}}));
+}
+
+TEST(ImportGperftools, AMappingEndsBeforeItsEnd) {
+  Imported read(words_of({0, 3, 0, 10000, 0, 5, 1, 0x402000, 2, 1, 0x401fff, 1, 1, 0x7010, 0, 1, 0}) +
+                "00400000-00402000 r-xp 00001000 08:01 5 /bin/a\n"
+                "00007000-00008000 r-xp 00000000 00:00 0 [vdso]\n");
+  EXPECT_EQ(read.amounts(),
+            (Sums{{"[0x402000]", 50'000'000}, {"/bin/a+12287", 20'000'000}, {"[vdso]+16", 10'000'000}}));
 }
 
 /// As google-pprof --raw writes it: of a file without trailer and mappings, callers being calls already; and
@@ -202,6 +231,9 @@ TEST(ImportedNames, AreSharedByProfiles) {
   EXPECT_EQ(place, names.object(again).position({{"f", "x.c", 3}}));
   EXPECT_NE(place, names.object(again).position({{"f", "x.c", 4}}));
   EXPECT_EQ(ImportedObject::function_start(place), names.object(again).position({{"f", "", 0}}));
+  EXPECT_NE(names.object(first).position({{"f", "", 0, "_Z1fi"}}),
+            names.object(first).position({{"f", "", 0, "_Z1fl"}}))
+      << "overloads";
   EXPECT_TRUE(names.object(first).frames(UINT64_MAX).empty());
 }
 

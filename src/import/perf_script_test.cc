@@ -43,6 +43,12 @@ TEST(ImportPerfScript, OnePeriodIsTheTick) {
   EXPECT_EQ(read.profile.ledger.counted, 4u);
 }
 
+TEST(ImportPerfScript, PeriodsWhoseSumIsTooLargeAreAnError) {
+  const std::string sample = "a 1 1.5: 1000000000000000000 cycles: \n\t1 f (/x)\n\n";
+  EXPECT_EQ(Imported(sample).error, "");
+  EXPECT_EQ(Imported(sample + sample).error, "its amounts are larger than any sum can be");
+}
+
 // Kish's formula; a tick is 1 ns or one event, so the squares do not fit a whole number.
 TEST(ImportPerfScript, PeriodsThatDifferLittleAreAsManySamples) {
   std::string text;
@@ -84,6 +90,7 @@ TEST(ImportPerfScript, PathsMayHaveBlanksAndBrackets) {
   EXPECT_EQ(objects_of("\n\t55d0 f() (/opt/a (x86)/lib.so (deleted))"), "/opt/a (x86)/lib.so (deleted):f()");
   EXPECT_EQ(objects_of("\n\t55d0 f() (/a/:-)/lib.so)"), "/a/:-)/lib.so:f()");
   EXPECT_EQ(objects_of("\n\t55d0 f (/a (b/lib.so)"), "/a (b/lib.so:f");
+  EXPECT_EQ(objects_of("\n\t55d0 f (/a (/b)/lib.so)"), "/a (/b)/lib.so:f");
   EXPECT_EQ(objects_of("\n\t55d0 *f /app/x (copy).js:12 (/tmp/perf-12.map)"), "[jit]:*f /app/x (copy).js:12");
 }
 
@@ -175,6 +182,7 @@ TEST(ImportPerfScript, EventsOfUserCodeDoNotSeeTheKernel) {
   for (const char* event : {"cpu-clock", "cycles:ppp", "cycles:uk", "cpu_core/cycles/", "bus", "sched:run_u"})
     EXPECT_TRUE(Imported(sample(event)).profile.kernel_observed) << event;
   EXPECT_TRUE(Imported(sample("cycles:u") + sample("cycles")).profile.kernel_observed);
+  EXPECT_TRUE(Imported(sample("cycles") + sample("cycles:u")).profile.kernel_observed);
 }
 
 TEST(ImportPerfScript, TextWithoutNameTimeOrEventIsRefusedByName) {

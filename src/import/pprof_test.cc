@@ -20,6 +20,35 @@ TEST(ImportPprof, TakesTheLastKindOfValueInTicksOfItsPeriod) {
   EXPECT_EQ(read.stacks(), (Sums{{"file.name;main;leaf", 30}, {"file.name;main", 10}}));
 }
 
+/// They are of the size of a tick, not of a nanosecond.
+TEST(ImportPprof, EffectiveSamplesAreAsManyAsTicksOfOneSampleEach) {
+  const TickLedger ledger = Imported(two_stacks("cpu", "nanoseconds").done(10)).profile.ledger;
+  EXPECT_DOUBLE_EQ(ledger.weight_squares, 4);
+}
+
+TEST(ImportPprof, NoAmountIsRoundedToTicks) {
+  Proto proto = two_stacks("cpu", "nanoseconds");
+  proto.sample({1}, {1, 7});
+  Imported read(proto.done(10));
+  EXPECT_EQ(read.amounts(), (Sums{{"main", 17}, {"leaf", 30}}));
+  EXPECT_EQ(read.profile.period_asked_ns, 0u);
+}
+
+TEST(ImportPprof, LinesOfAFunctionAreOneNode) {
+  Proto proto;
+  proto.type(1, "samples", "count");
+  proto.function(1, "main");
+  proto.function(2, "inlined");
+  proto.function(3, "f", 2);
+  proto.function(4, "f");
+  proto.sample({3, 1}, {5});
+  proto.sample({4, 1}, {7});
+  Imported read(proto.done());
+  EXPECT_EQ(read.profile.positions.size(), 2u);
+  EXPECT_EQ(read.profile.paths.context.size(), 3u);
+  EXPECT_EQ(read.profile.paths.context.back().self, 12u);
+}
+
 /// What we have written: the outermost location is no function, where its system name says so.
 TEST(ImportPprof, KnowsTheScopesOfOurFiles) {
   Proto proto = two_stacks("cpu", "nanoseconds");
@@ -118,13 +147,20 @@ TEST(ImportPprof, AFileWithoutNamesKeepsItsBuildId) {
   proto.type(1, "samples", "count");
   proto.place(1, "/bin/x", "00ff10");
   proto.place(2, "/bin/x", "not hexadecimal");
+  proto.place(3, "/bin/y", "000102030405060708090a0b0c0d0e0f10111213", 0x5000);
+  proto.place(4, "/bin/z", "", 0, 0x800);
   proto.sample({1}, {3});
   proto.sample({2}, {1});
+  proto.sample({3}, {1});
+  proto.sample({4}, {1});
   Imported read(proto.done());
-  ASSERT_EQ(read.profile.executables.size(), 2u) << read.error;
+  ASSERT_EQ(read.profile.executables.size(), 4u) << read.error;
   EXPECT_EQ(read.profile.executables[0].build_id, (std::vector<uint8_t>{0, 0xff, 0x10}));
   EXPECT_EQ(read.profile.executables[1].build_id, std::vector<uint8_t>{});
   EXPECT_EQ(read.profile.positions[0].position, 0x234u);
+  EXPECT_EQ(read.profile.executables[2].build_id.size(), 20u);
+  EXPECT_EQ(read.profile.positions[2].position, 0x5234u) << "in the file";
+  EXPECT_EQ(read.amounts()["[0x800]"], 1u) << "before its mapping";
 }
 
 TEST(ImportPprof, KnowsUnitsAsGoToolPprofDoes) {
@@ -213,11 +249,39 @@ TEST(ImportPprof, CountsSamplesWhateverTheyAreCalled) {
   proto.function(1, "f");
   proto.sample({1}, {7, 3000});
   EXPECT_EQ(Imported(proto.done(100)).profile.ledger.samples, 30u) << "by the period";
+  proto.sample({1}, {7, 30});
+  EXPECT_EQ(Imported(proto.done(100)).profile.ledger.samples, 31u) << "there was one";
+}
+
+/// What is counted before the value is more likely to be what it was measured with; a period says it best.
+TEST(ImportPprof, SamplesAreTheNearestKindThatMayCountThem) {
+  Proto proto;
+  proto.type(1, "cpu-samples", "count");
+  proto.type(1, "cpu", "nanoseconds");
+  proto.type(1, "heap-samples", "count");
+  proto.function(1, "f");
+  proto.sample({1}, {7, 3000, 9});
+  proto.sample({1}, {5, 0, 9});
+  Proto usual = proto;
+  protozero::pbf_writer(usual.bytes).add_int64(14, usual.text("cpu"));
+  Proto with_period = usual;
+  EXPECT_EQ(Imported(usual.done()).profile.ledger.samples, 7u) << "not those of no amount";
+  EXPECT_EQ(Imported(with_period.done(100)).profile.ledger.samples, 30u);
+}
+
+TEST(ImportPprof, AnAmountThatIsTooLargeIsAnError) {
+  Proto proto = two_stacks("cpu", "hours");
+  proto.sample({1}, {1, int64_t{1} << 60});
+  EXPECT_EQ(Imported(proto.done()).error, "its amounts are larger than any sum can be");
 }
 
 TEST(ImportPprof, WhatIsNoProfileIsAnError) {
   Proto negative = two_stacks("cpu", "nanoseconds"), dangling = negative, few = negative;
   negative.sample({1}, {1, -1});
+  Proto fewer_samples = dangling;
+  fewer_samples.sample({1}, {-1, 1});
+  EXPECT_EQ(Imported(fewer_samples.done()).error,
+            "it has values below 0: a difference is no profile; export the two profiles");
   dangling.sample({9}, {1, 1});
   few.sample({1}, {1});
   EXPECT_EQ(Imported(negative.done()).error,

@@ -51,18 +51,20 @@ struct Proto {
     add(4, location);
   }
   /// Location `id` without a name, in mapping `id` of a file.
-  void place(uint64_t id, const std::string& file, const std::string& build_id) {
+  void place(uint64_t id, const std::string& file, const std::string& build_id, uint64_t offset = 0,
+             uint64_t address = 0x1234) {
     std::string mapping, location;
     protozero::pbf_writer writer(mapping), place(location);
     writer.add_uint64(1, id);
     writer.add_uint64(2, 0x1000);
     writer.add_uint64(3, 0x9000);
+    writer.add_uint64(4, offset);
     writer.add_int64(5, text(file));
     writer.add_int64(6, text(build_id));
     add(3, mapping);
     place.add_uint64(1, id);
     place.add_uint64(2, id);
-    place.add_uint64(3, 0x1234);
+    place.add_uint64(3, address);
     add(4, location);
   }
   std::string done(int64_t period = 0) {

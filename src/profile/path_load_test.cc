@@ -65,6 +65,26 @@ TEST(PathReader, AFunctionThatRanAndItsFirstByteThatTheKernelInterruptedAreTwoNo
                       {96, 0, false}, {0, 0, true}, {3, 0, false}, {0, 1, false}}));
 }
 
+/// The recorder was killed before the scope was in its chain, or a program wrote over the file.
+TEST(PathReader, APathOfAnUnknownScopeIsOfNoOther) {
+  PathFile file;
+  file.count(file.child(0, PathPlace::mark(PathPlace::kScope, file.scope + 1)), 5);
+  const FileContents contents = file.read();
+  ASSERT_EQ(contents.paths.context.size(), 1u);
+  EXPECT_EQ(contents.paths.context[0].kind, PathNodeKind::kScope);
+  EXPECT_EQ(contents.paths.context[0].position, UINT32_MAX);
+}
+
+TEST(PathReader, ACutForNoReasonThatIsKnownIsNone) {
+  PathFile file;
+  file.paths().no_room = UINT64_MAX;
+  file.count(file.child(file.root(), PathPlace::mark(PathPlace::kCut, kPathEnds)), 5);
+  const FileContents contents = file.read();
+  ASSERT_EQ(contents.paths.context.size(), 2u);
+  EXPECT_EQ(contents.paths.context[1].kind, PathNodeKind::kUnknown);
+  EXPECT_LT(contents.paths.no_room, UINT64_MAX);
+}
+
 /// Whoever walks the tree may call itself at each level.
 TEST(PathReader, NodesBelowTwoThousandOthersAreLeftOut) {
   PathFile file;

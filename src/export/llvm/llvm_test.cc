@@ -91,6 +91,13 @@ TEST(SampleTree, WritesWhatLlvmReads) {
   EXPECT_EQ(tree.text(), "main:107:3\n 2: 7\n 3.1: f:100\n  2: 100\n");
 }
 
+/// A loop that was unrolled, and code that two passes have: each copy has a part of the count.
+TEST(SampleTree, CopiesOfALineCountTogether) {
+  SampleTree tree;
+  EXPECT_TRUE(tree.add(std::vector<CompilerFrame>{{"f", 12, 10, 2 | (4 << 1) << 7}}, 7));
+  EXPECT_EQ(tree.text(), "f:28:0\n 2.1: 28\n");
+}
+
 TEST(SampleTree, ALineInFrontOfItsFunctionWrapsAsTheCompilerDoes) {
   SampleTree tree;
   EXPECT_TRUE(tree.add(std::vector<CompilerFrame>{{"f", 9, 10, 0}}, 1));
