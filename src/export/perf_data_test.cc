@@ -99,7 +99,7 @@ TEST(PerfData, AThreadIsOfItsProgramsProcess) {
     names += body.substr(8, body.find('\0', 8) - 8) +
              (process == thread ? " " : " of " + std::to_string(process) + " ");
   }
-  EXPECT_THAT(names, HasSubstr("prog io of 1 "));
+  EXPECT_THAT(names, testing::HasSubstr("prog io of 1 "));
 }
 
 TEST(PerfData, NamesOfProcessesSteerNothing) {
@@ -108,7 +108,7 @@ TEST(PerfData, NamesOfProcessesSteerNothing) {
   for (const auto& [header, body] :
        perf_records(perf_data_export(profile, stacks_of(profile, &FakeSymbolizer::open, false))))
     if (header.type == PERF_RECORD_COMM) {
-      EXPECT_THAT(body, Not(HasSubstr("\033")));
+      EXPECT_THAT(body, Not(testing::HasSubstr("\033")));
     }
 }
 

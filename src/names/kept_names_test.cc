@@ -25,6 +25,10 @@ class Executable : public Symbolizer {
     *asked_ += static_cast<int>(positions.size());
     return std::vector<std::vector<Frame>>(positions.size(), {{"here", "a.c", 1}});
   }
+  SourceDigests digests(std::span<const uint64_t> positions) override {
+    *asked_ += static_cast<int>(positions.size());
+    return {};
+  }
   [[nodiscard]] std::optional<uid_t> owner() const override { return kOwner; }
   static constexpr uid_t kOwner = 5;
 
@@ -83,6 +87,53 @@ TEST_F(Kept, AreExactWhereFunctionsOverlap) {
   EXPECT_EQ(name_at(0x145), "inner");
   EXPECT_EQ(name_at(0x190), "outer");
   EXPECT_EQ(asked_, 0);
+}
+
+/// Between the last hit before a function inside it and the next hit behind that nobody knows.
+TEST_F(Kept, GoNoFurtherThanTheNextHit) {
+  const NamedRange outer{"outer", 0x100, 0x200}, inner{"inner", 0x140, 0x150};
+  ASSERT_TRUE(names_.add(section({{0x110, outer}, {0x145, inner}})));
+  EXPECT_EQ(name_at(0x130), "outer");
+  EXPECT_EQ(name_at(0x160), "static");
+  EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(Kept, StartNoEarlierThanTheRangeBeforeEnds) {
+  ASSERT_TRUE(names_.add(section({{0x110, {"first", 0x100, 0x180}}, {0x190, {"second", 0x150, 0x200}}})));
+  EXPECT_EQ(name_at(0x160), "first");
+  EXPECT_EQ(name_at(0x185), "second");
+}
+
+/// Whoever has hit a place knows its name better than who has hit others of the function.
+TEST_F(Kept, OfSeveralFilesAreThoseThatHitThePlace) {
+  const auto one = section({{0x150, {"outer", 0x100, 0x200}}}),
+             other = section({{0x145, {"inner", 0x140, 0x160}}});
+  for (const bool turned : {false, true}) {
+    names_ = KeptNames();
+    ASSERT_TRUE(names_.add(turned ? other : one) && names_.add(turned ? one : other));
+    EXPECT_EQ(name_at(0x150), "outer");
+    EXPECT_EQ(name_at(0x151), "inner");
+  }
+}
+
+/// One file is of the stripped build.
+TEST_F(Kept, OfSeveralFilesAreThoseWithAName) {
+  ASSERT_TRUE(names_.add(section({{0x150, {"[a+0x100]", 0x100, 0x200}}})));
+  ASSERT_TRUE(names_.add(section({{0x110, {"f", 0x100, 0x200}}})));
+  EXPECT_EQ(name_at(0x150), "f");
+}
+
+TEST_F(Kept, AddressesAreThoseOfTheirRanges) {
+  ASSERT_TRUE(names_.add(section({{0x110, {"f", 0x100, 0x200, "", 0x1100}}})));
+  EXPECT_EQ(open()->position(0x1130), 0x130u);
+}
+
+/// As of a boot that is not known, which is written as zeros.
+TEST_F(Kept, OfAnUnknownBootAreFoundWithoutOne) {
+  ExecutableIdentity kernel{.kind = ExecutableIdentity::Kind::kKernel, .path = "[kernel]"};
+  ASSERT_TRUE(names_.add(section({{0x110, {"f", 0x100, 0x200}}}, kernel)));
+  kernel.boot_id.assign(16, 0);
+  EXPECT_NE(open(kernel), nullptr);
 }
 
 TEST_F(Kept, OfSeveralFilesDoNotDependOnTheirOrder) {
@@ -211,6 +262,42 @@ TEST(KeptParts, KeepTheCodeOfEachOfTwoFunctionsWithOneStart) {
   EXPECT_TRUE(symbolizer->code(0x100, 0x130).bytes.empty()) << "the beginning of a function is not its code";
 }
 
+/// Another function may have taken the place of what was made at run time, and may be shorter.
+TEST(KeptParts, OfAJitAreNoCodeOfAShorterFunction) {
+  const ExecutableIdentity jit{.kind = ExecutableIdentity::Kind::kPrivate, .path = "[jit]", .owner = 9};
+  for (const ExecutableIdentity& identity : {kBinary, jit}) {
+    KeptNames names;
+    ASSERT_TRUE(names.add(archive({{0x100, 4, line(1)}}, {1, 2, 3}, "text", identity)));
+    const auto symbolizer = names.open(identity, &Symbolizer::open);
+    EXPECT_EQ(symbolizer->code(0x100, 0x200).bytes, (std::vector<uint8_t>{1, 2, 3}));
+    EXPECT_EQ(symbolizer->code(0x100, 0x102).bytes.empty(), identity.path == "[jit]");
+  }
+}
+
+TEST(KeptParts, OfSeveralFunctionsWithOneStartTheShortestHasTheCode) {
+  NamesWriter writer;
+  writer.add_object(kBinary, {.machine = 62});
+  const std::vector<uint64_t> hits{0x104, 0x118};
+  const std::vector<NamedRange> ranges{{"f", 0x100, 0x110}, {"outer", 0x100, 0x120}};
+  writer.add_ranges(hits, ranges);
+  writer.add_code(
+      {{{0x100, 0x110}, {.bytes = std::string(0x10, 1)}}, {{0x100, 0x120}, {.bytes = std::string(0x20, 2)}}});
+  KeptNames names;
+  ASSERT_TRUE(names.add(writer.bytes().value()));
+  EXPECT_EQ(names.open(kBinary, &Symbolizer::open)->code(0x100, 0x102).bytes, (std::vector<uint8_t>{1, 1}));
+}
+
+TEST(KeptParts, HaveTheFirstAndTheLastHit) {
+  NamesWriter writer;
+  writer.add_object(kBinary, {.machine = 62});
+  const std::vector<uint64_t> hits{0x104, 0x108, 0x10c};
+  writer.add_ranges(hits, std::vector<NamedRange>(3, {"f", 0x100, 0x110}));
+  writer.add_code({{{0x100, 0x110}, {.bytes = std::string(0x10, 1)}}});
+  KeptNames names;
+  ASSERT_TRUE(names.add(writer.bytes().value()));
+  EXPECT_EQ(names.parts(kBinary).positions, (std::vector<uint64_t>{0x104, 0x10c}));
+}
+
 /// Files of one build whose code differs: one of them was damaged, or forged.
 TEST(KeptParts, TheGreaterOfTwoCodesOfAFunctionIsItsCodeInAnyOrder) {
   const auto lesser = archive({{0x100, 4, line(1)}}, {1, 2, 3}),
@@ -310,7 +397,10 @@ TEST_F(Kept, CodeThatIsKnownToHaveNoLineMissesNone) {
   EXPECT_TRUE(frames[0].empty());
   EXPECT_EQ(frames[1].size(), 1u);
   EXPECT_EQ(symbolizer->line_problem(), "");
+  symbolizer->digests(std::vector<uint64_t>{0x100, 0x104});
   EXPECT_EQ(asked_, 0);
+  symbolizer->digests(std::vector<uint64_t>{0x180});
+  EXPECT_EQ(asked_, 1);
 }
 
 TEST_F(Kept, NamesAloneAddNoParts) {

@@ -97,8 +97,12 @@ TEST(NamesSection, IsRefusedWhereAnythingIsOutOfOrder) {
   expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->last_hit = 0x210, range->end = 0x400; });
   expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->name.offset = UINT32_MAX; });
   expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->code.bytes = 0x101; });
+  expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->last_hit = range->end; });
+  expect_refused<NamesRange>(
+      kRanges, [](NamesRange* range) { range->start = range->last_hit = 0x110, range->end = 0x111; });
   expect_refused<NamesPlace>(kPlaces, [](NamesPlace* place) { place->frames = 3; });
   expect_refused<NamesPlace>(kPlaces, [](NamesPlace* place) { place->bytes = 0; });
+  expect_refused<NamesPlace>(kPlaces, [](NamesPlace* place) { place->position = UINT64_MAX - 3; });
   expect_refused<NamesObject>(offsetof(NamesHead, objects),
                               [](NamesObject* object) { object->build_id_bytes = 33; });
 }
@@ -152,6 +156,30 @@ TEST(NamesSection, IsRefusedWhereTablesOverlap) {
   EXPECT_FALSE(NamesSection::parse(bytes));
 }
 
+TEST(NamesWriter, KeepsPlacesApartThatDoNotTouch) {
+  NamesWriter writer;
+  writer.add_object({.path = "/bin/a", .build_id = {1}});
+  const std::vector<Frame> frames{{"f", "f.cc", 9}};
+  writer.add_place(0x110, 4, frames);
+  writer.add_place(0x118, 4, frames);
+  const auto section = NamesSection::parse(writer.bytes().value());
+  ASSERT_EQ(section->places(0).size(), 2u);
+  EXPECT_EQ(section->places(0)[1].position, 0x118u);
+}
+
+/// A symbolizer may give a position the range before it.
+TEST(NamesWriter, KeepsNoRangeForAPlaceOutside) {
+  NamesWriter writer;
+  writer.add_object({.path = "/bin/a", .build_id = {1}});
+  const std::vector<uint64_t> positions{0x110, 0x120, 0x250};
+  const std::vector<NamedRange> ranges{{"f", 0x100, 0x200}, {"g", 0x100, 0x200}, {"g", 0x100, 0x200}};
+  writer.add_ranges(positions, ranges);
+  const auto section = NamesSection::parse(writer.bytes().value());
+  ASSERT_EQ(section->ranges(0).size(), 2u) << "of two names";
+  EXPECT_EQ(section->text(section->ranges(0)[1].name), "g");
+  EXPECT_EQ(section->ranges(0)[1].last_hit, 0x120u);
+}
+
 /// The text of an object's ranges, as "NAME:bytes of code ".
 std::string code_sizes(const NamesSection& section) {
   std::string text;
@@ -184,6 +212,17 @@ TEST(NamesWriter, CutsTheCodeOfALongerFunctionToTheRange) {
   const auto bytes = writer.bytes();
   ASSERT_TRUE(bytes);
   EXPECT_EQ(code_sizes(*NamesSection::parse(*bytes)), "a:16 b:0 longer:0 ");
+}
+
+/// Code made at run time may have taken the place of longer code.
+TEST(NamesWriter, CutsNoCodeOfAJit) {
+  NamesWriter writer;
+  writer.add_object({.kind = ExecutableIdentity::Kind::kPrivate, .path = "[jit]", .owner = 9});
+  const std::vector<uint64_t> positions{0x108};
+  const std::vector<NamedRange> ranges{{"a", 0x100, 0x110}};
+  writer.add_ranges(positions, ranges);
+  writer.add_code({{{0x100, 0x120}, {.bytes = std::string(0x20, 1)}}});
+  EXPECT_EQ(code_sizes(*NamesSection::parse(writer.bytes().value())), "a:0 ");
 }
 
 TEST(NamesWriter, SaysWhetherItTookASource) {

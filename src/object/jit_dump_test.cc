@@ -75,6 +75,12 @@ TEST(JitDump, CodeIsNamedWhereItWasMoved) {
   EXPECT_THAT(names(dump, {0x1000, 0x3010, 0x5000}), ElementsAre("f", "f", "[jit+0x3100]"));
 }
 
+TEST(JitDump, CodeThatWasMovedIsAsYoungAsTheMove) {
+  const std::string dump = head() + load(1, 0x1000, 0x100, 1, "f") + load(2, 0x3000, 0x100, 2, "g") +
+                           move(3, 0x1000, 0x3000, 0x100, 1);
+  EXPECT_THAT(names(dump, {0x3010}), ElementsAre("f"));
+}
+
 std::string entry(uint64_t address, uint32_t line, const std::string& file) {
   return bytes_of(address, line, 0u) + file + '\0';
 }

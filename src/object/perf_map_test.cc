@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <random>
 
@@ -70,6 +71,17 @@ TEST_F(PerfMapFile, IsRead) {
 }
 
 TEST_F(PerfMapFile, MissingIsAnError) { EXPECT_FALSE(open()); }
+
+/// It is of an earlier process with this number.
+TEST_F(PerfMapFile, OlderThanTheProcessIsRefused) {
+  constexpr uint64_t kHourNs = 3'600'000'000'000;
+  write_file(path_, "1000 10 here\n");
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  const uint64_t now_ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000;
+  EXPECT_TRUE(PerfMap::read(path_, now_ns - kHourNs));
+  EXPECT_EQ(PerfMap::read(path_, now_ns + kHourNs).error().code, ESTALE);
+}
 
 TEST_F(PerfMapFile, FifoDoesNotBlock) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <link.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include <fstream>
 #include <set>
 
+#include "base/kernel/device_number.h"
+#include "base/time_ns.h"
 #include "object/dwarf/debug_finder.h"
 #include "object/fixtures_for_test.h"
 #include "object/kernel/kernel_symbol_epoch.h"
@@ -61,6 +64,11 @@ TEST(Symbolizer, CodeIsTheFilesBytes) {
   EXPECT_TRUE(symbolizer->code(text->offset + 1, text->offset).bytes.empty());
   EXPECT_TRUE(symbolizer->code(UINT64_MAX - 1, UINT64_MAX).bytes.empty());
   EXPECT_LE(symbolizer->code(text->offset, UINT64_MAX).bytes.size(), whole.size());
+  const auto segment = std::ranges::find_if(
+      elf->segments(), [](const ElfSegment& one) { return one.type == PT_LOAD && (one.flags & PF_X) != 0; });
+  EXPECT_EQ(symbolizer->code(text->offset, whole.size()).bytes.size(),
+            segment->offset + segment->file_size - text->offset)
+      << "what lies behind the segment is no code of the function";
 }
 
 TEST(Symbolizer, AllSymbolsOfAFunctionAreKnown) {
@@ -110,6 +118,29 @@ TEST(Symbolizer, ADeletedFileThatIsThereAgainHasToProveItself) {
   const auto unproven = Symbolizer::open(identity);
   EXPECT_EQ(name_of(*unproven, main), "[layout]");
   EXPECT_THAT(unproven->problem(), testing::HasSubstr("deleted"));
+}
+
+/// Nothing says that it is the same; and by whatever the recorder knew of the others.
+TEST(Symbolizer, AFileWithoutABuildIdHasToBeTheOneThatRan) {
+  const std::string path = fixture("anonymous");
+  ExecutableIdentity identity = identity_of(path);
+  ASSERT_TRUE(identity.build_id.empty());
+  struct stat status;
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  identity.device = device_number(status.st_dev);
+  identity.inode = status.st_ino;
+  identity.file_bytes = static_cast<uint64_t>(status.st_size);
+  identity.time_unix_ns = to_ns(status.st_mtim);
+  EXPECT_EQ(Symbolizer::open(identity)->problem(), "");
+  for (uint64_t ExecutableIdentity::*field :
+       {&ExecutableIdentity::device, &ExecutableIdentity::inode, &ExecutableIdentity::file_bytes,
+        &ExecutableIdentity::time_unix_ns}) {
+    ExecutableIdentity other = identity;
+    other.*field += 1;
+    EXPECT_THAT(Symbolizer::open(other)->problem(), testing::HasSubstr("not the file that ran"));
+  }
+  identity.path += " (deleted)";
+  EXPECT_THAT(Symbolizer::open(identity)->problem(), testing::HasSubstr("deleted"));
 }
 
 TEST(Symbolizer, AFileThatIsGoneIsNamedByItsDebugFile) {

@@ -47,6 +47,39 @@ TEST(LineTable, KeepsSequencesThatBeginInTheText) {
   EXPECT_THAT(line_rows(table(dropped), {0x10, 0x30}), testing::IsEmpty());
 }
 
+/// Of 24 bytes here, 242 over 10 lines; and of as many as its 16 bits say.
+TEST(LineTable, AdvancesByTheStandardInstructions) {
+  const Bytes bytes = table(joined({at(0, 0x10), {1}, {8, 1}, {9, 0x05, 0x01, 1}, kEnd}));
+  EXPECT_THAT(texts(line_rows(bytes, {0x10, 0x1000})),
+              testing::ElementsAre("10 1", "28 1", "12d 1", "12e end 1"));
+}
+
+/// As on machines whose instructions are of 4 bytes each.
+TEST(LineTable, AdvancesByInstructionsOfTheirSize) {
+  Bytes bytes = table(joined({at(0, 0x10), {1}, {2, 3, 1}, {24}, {9, 2, 0, 1}, {2, 1, 0, 1, 1}}));
+  bytes[10] = 4;
+  EXPECT_THAT(texts(line_rows(bytes, {0x10, 0x1000})),
+              testing::ElementsAre("10 1", "1c 1", "20 2", "22 2", "26 end 2"));
+}
+
+TEST(LineTable, ADiscriminatorIsOfOneRow) {
+  const Bytes bytes = table(joined({at(0, 0x10), {0, 2, 4, 7, 1}, {24}, kEnd}));
+  const std::vector<LineRow> rows = line_rows(bytes, {0x10, 0x30});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].discriminator, 7u);
+  EXPECT_EQ(rows[1].discriminator, 0u);
+}
+
+/// With lengths of 64 bits.
+TEST(LineTable, MayBeOf64BitDwarf) {
+  const Bytes narrow = table(joined({at(0, 0x10), {3, 9, 1}, kEnd}));
+  Bytes wide{0xff, 0xff, 0xff, 0xff, static_cast<unsigned char>(narrow[0] + 4), 0, 0, 0, 0, 0, 0, 0};
+  wide.insert(wide.end(), narrow.begin() + 4, narrow.begin() + 10);
+  wide.insert(wide.end(), 4, 0);
+  wide.insert(wide.end(), narrow.begin() + 10, narrow.end());
+  EXPECT_THAT(texts(line_rows(wide, {0x10, 0x30})), testing::ElementsAre("10 10", "11 end 10"));
+}
+
 /// GCC writes them; behind the end there may be code without lines.
 TEST(LineTable, ARowAtTheEndOfItsSequenceIsNotInForceBehindIt) {
   const Bytes bytes = table(joined({at(0, 0x10), {1}, {24}, {0, 1, 1}}));

@@ -1,6 +1,7 @@
 #include "object/elf/elf_file.h"
 
 #include <elf.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "object/fixtures_for_test.h"
@@ -31,6 +32,38 @@ TEST(ElfFile, OffsetsAndAddressesAreInverse) {
   }
   EXPECT_FALSE(file->address(FileOffset{file->bytes().size() + 4096}));
   EXPECT_FALSE(file->offset(ObjectAddress{UINT64_MAX}));
+}
+
+/// A file of three segments: data from 0 on, text of the same bytes, and data right behind them.
+std::vector<unsigned char> three_segments() {
+  Elf64_Ehdr head{};
+  memcpy(head.e_ident, ELFMAG, SELFMAG);
+  head.e_ident[EI_CLASS] = ELFCLASS64;
+  head.e_ident[EI_DATA] = ELFDATA2LSB;
+  head.e_ident[EI_VERSION] = EV_CURRENT;
+  head.e_type = ET_EXEC;
+  head.e_machine = EM_X86_64;
+  head.e_version = EV_CURRENT;
+  head.e_phoff = head.e_ehsize = sizeof head;
+  head.e_phentsize = sizeof(Elf64_Phdr);
+  head.e_phnum = 3;
+  const auto segment = [](uint32_t flags, uint64_t offset, uint64_t address) {
+    return Elf64_Phdr{PT_LOAD, flags, offset, address, address, 0x1000, 0x1000, 0x1000};
+  };
+  const Elf64_Phdr segments[] = {segment(PF_R, 0, 0x10000), segment(PF_R | PF_X, 0, 0x20000),
+                                 segment(PF_R, 0x1000, 0x30000)};
+  std::vector<unsigned char> bytes(0x2000);
+  memcpy(bytes.data(), &head, sizeof head);
+  memcpy(bytes.data() + sizeof head, segments, sizeof segments);
+  return bytes;
+}
+
+TEST(ElfFile, AnOffsetIsOfTheTextThatHasIt) {
+  const auto file = ElfFile::from_image(three_segments());
+  ASSERT_TRUE(file) << file.error().text;
+  EXPECT_EQ(file->address(FileOffset{0xfff}), ObjectAddress{0x20fff});
+  EXPECT_EQ(file->address(FileOffset{0x1000}), ObjectAddress{0x30000});
+  EXPECT_FALSE(file->address(FileOffset{0x2000}));
 }
 
 TEST(ElfFile, BuildIdAsReadelfPrintsIt) {

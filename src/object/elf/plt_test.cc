@@ -1,6 +1,8 @@
 #include "object/elf/plt.h"
 
+#include <elf.h>
 #include <gmock/gmock.h>
+#include <string.h>
 
 #include <set>
 
@@ -38,6 +40,28 @@ INSTANTIATE_TEST_SUITE_P(Libraries, PltOf,
                            const std::string text = name.param;
                            return text.substr(0, text.find('.'));
                          });
+
+/// As linkers wrote them for programs with bounds of pointers (MPX).
+TEST(Plt, StubsMayBeginWithBnd) {
+  const std::string path = fixture("libcalls_cet.so");
+  if (!exists(path)) GTEST_SKIP() << "no compiler for " << path;
+  const auto file = open_elf(path);
+  const ElfSection* section = file->section(".plt.sec");
+  if (section == nullptr || file->machine() != EM_X86_64) GTEST_SKIP() << "no such stubs here";
+  std::string bytes = read_file(path);
+  for (uint64_t stub = section->offset; stub < section->offset + section->size; stub += 16) {
+    int32_t distance = 0;
+    memcpy(&distance, &bytes[stub + 6], sizeof distance);
+    --distance;
+    bytes.replace(stub + 4, 3, "\xf2\xff\x25");
+    memcpy(&bytes[stub + 7], &distance, sizeof distance);
+    bytes.replace(stub + 11, 5, "\x0f\x1f\x44\x00\x00", 5);
+  }
+  TemporaryDirectory directory;
+  write_file(directory / "bnd.so", bytes);
+  EXPECT_THAT(stub_names(directory / "bnd.so"),
+              testing::IsSupersetOf({"puts@plt", "elsewhere@plt", "exported@plt"}));
+}
 
 TEST(Plt, AgreesWithObjdump) {
   const std::string path = fixture("libcalls.so");

@@ -1,5 +1,8 @@
 #include "object/elf/text_map.h"
 
+#include <elf.h>
+#include <string.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -67,8 +70,63 @@ TEST(TextMap, EndlessNamesAreReadUpToTheCap) {
   EXPECT_EQ(name_at(path, main).function, name.substr(0, kLongestName)) << "what is cut is not demangled";
 }
 
+/// As the static table of a library has its versioned functions.
+TEST(TextMap, AliasesAreCalledWithoutTheirVersion) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "versioned";
+  output_of("objcopy --redefine-sym main=main@@V_1 " + fixture("layout") + " " + path);
+  const uint64_t main = position_of(path, listed_symbol(fixture("layout"), "main").value);
+  const auto aliases = Symbolizer::open(identity_of(path))->aliases({&main, 1}).at(0);
+  ASSERT_EQ(aliases.size(), 1u);
+  EXPECT_EQ(aliases[0].function, "main");
+  EXPECT_EQ(aliases[0].linkage, "main@@V_1");
+}
+
+/// Such as say where code begins on ARM and RISC-V.
+TEST(TextMap, MappingSymbolsNameNothing) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "mapped";
+  output_of("objcopy --redefine-sym 'bare_label=$x' " + fixture("layout") + " " + path);
+  const uint64_t label = listed_symbol(fixture("layout"), "bare_label").value;
+  ASSERT_EQ(listed_symbol(path, "$x").value, label);
+  EXPECT_EQ(name_at(path, label).function[0], '[');
+}
+
+TEST(TextMap, TextBetweenTwoSectionsStartsBehindTheFirst) {
+  const std::string path = fixture("layout");
+  const auto file = open_elf(path);
+  const ElfSection* section = file->section(".init");
+  ASSERT_NE(section, nullptr);
+  const uint64_t end = section->address + section->size;
+  const NamedRange range = name_at(path, end + 1);
+  EXPECT_EQ(range.function, label("layout", end));
+  EXPECT_EQ(range.start, position_of(path, end));
+}
+
+/// What a damaged table, or one of a linker script, says of its size goes on into the next section.
+TEST(TextMap, ASymbolEndsWithItsSection) {
+  TemporaryDirectory directory;
+  const std::string whole = fixture("layout"), path = directory / "long";
+  const auto file = open_elf(whole);
+  const ElfSection *table = file->section(".symtab"), *next = file->section(".fini");
+  ASSERT_TRUE(table != nullptr && next != nullptr);
+  const uint64_t main = listed_symbol(whole, "main").value;
+  std::string bytes = read_file(whole);
+  for (uint64_t at = table->offset; at < table->offset + table->size; at += sizeof(Elf64_Sym)) {
+    Elf64_Sym symbol;
+    memcpy(&symbol, &bytes[at], sizeof symbol);
+    if (symbol.st_value != main) continue;
+    symbol.st_size = 0x100000;
+    memcpy(&bytes[at], &symbol, sizeof symbol);
+  }
+  write_file(path, bytes);
+  EXPECT_EQ(name_at(path, main).function, "main");
+  EXPECT_NE(name_at(path, next->address + 4).function, "main");
+}
+
 TEST(TextMap, OfNamesWithManyUnderscoresTheShorterWins) {
   const Symbol symbol{0, 1, true, true};
+  EXPECT_TRUE(names_better(symbol, "b", symbol, "aa"));
   const std::string many = std::string(3000, '_') + "b",
                     fewer = std::string(100, '_') + std::string(9000, 'a');
   EXPECT_TRUE(names_better(symbol, many, symbol, fewer));
