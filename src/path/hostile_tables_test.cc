@@ -173,6 +173,9 @@ TEST(HostileTables, AFileWithoutABuildIdIsNotTheOneThatHadOne) {
   identity.build_id_bytes = sizeof id;
   CfiFunction found;
   EXPECT_TRUE(ObjectFrames::open(identity)->find(0x110, &found)) << "the inode says that it is the same";
+  identity.device += 1;
+  EXPECT_FALSE(ObjectFrames::open(identity)->find(0x110, &found)) << "on another device";
+  identity.device -= 1;
   identity.inode = 0;
   EXPECT_FALSE(ObjectFrames::open(identity)->find(0x110, &found));
 }

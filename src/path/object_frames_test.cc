@@ -145,6 +145,22 @@ TEST(ObjectFrames, ALargeFrameHasARule) {
   EXPECT_TRUE(row_at(*frames->rows(), 0x110).rule == found.rule);
 }
 
+/// An entry that is longer than its function, and one that starts before what the table says of it.
+TEST(ObjectFrames, RowsOfEntriesThatOverlapSayWhatFindSays) {
+  ElfFile file;
+  const uint64_t cie = file.put_cie("zR", {0x1b}), longer = file.put_fde(cie, 0x100, 0x60, {0x0e, 16}),
+                 early = file.put_fde(cie, 0x120, 0x20, {0x0e, 24, 0x48, 0x0e, 32}),
+                 last = file.put_fde(cie, 0x150, 0x20, {0x0e, 40});
+  file.put_header({{0x100, longer}, {0x124, early}, {0x160, last}});
+  const auto frames = ObjectFrames::open(file.write());
+  const std::vector<UnwindRow> rows = *frames->rows();
+  for (uint64_t position = 0xf0; position < 0x180; ++position) {
+    CfiFunction found;
+    (void)frames->find(position, &found);
+    EXPECT_EQ(row_at(rows, position).rule, found.rule) << position;
+  }
+}
+
 /// As of glibc's vfork: CFA = rsp, return address in rdi.
 TEST(ObjectFrames, AReturnAddressMayBeInARegister) {
   ElfFile file;

@@ -138,6 +138,20 @@ TEST_F(PathCounterTest, ANodeKeepsWhatItCountedInAllWhenNodesBelowItArePruned) {
   EXPECT_EQ(sum(paths().context), 11000u);
 }
 
+/// Else nobody knows why the path is not known.
+TEST_F(PathCounterTest, CutsArePrunedNoMoreThanScopes) {
+  PathCounter& counter = this->counter({.context_bytes = 60 * sizeof(PathNode), .plane_bytes = 1 << 20});
+  counter.count(1, {}, PathEnd::kNoRoom, 5);
+  for (unsigned i = 0; i < 1000; ++i)
+    counter.count(1, path_of<PathFrame>({0, 2 + i % 200, 300 + i}), PathEnd::kComplete, 10);
+  EXPECT_GT(paths().pruned, 0u);
+  uint64_t cut = 0;
+  for (const auto& [number, node] : nodes(paths().context))
+    if (node.place == PathPlace::mark(PathPlace::kCut, static_cast<uint32_t>(PathEnd::kNoRoom)))
+      cut += node.self;
+  EXPECT_EQ(cut, 5u);
+}
+
 /// A program that writes wherever it likes writes into the file, too.
 TEST_F(PathCounterTest, PruningEndsWhateverIsWrittenIntoTheTrees) {
   std::mt19937 random{11};

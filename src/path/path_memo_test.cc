@@ -58,6 +58,14 @@ TEST_F(PathMemoTest, AnythingElseIsAnotherPath) {
   EXPECT_NE(find(words_), nullptr);
 }
 
+/// There are far more paths than places for them.
+TEST_F(PathMemoTest, APathInThePlaceOfAnotherIsNotTheOther) {
+  (void)find(words_);
+  memo_.put(frames_);
+  for (uint64_t i = 0; i < 100'000; ++i)
+    ASSERT_EQ(find({0x1001, 7, 0x4000, 0x2000, 0x6000 + i}), nullptr) << i;
+}
+
 TEST_F(PathMemoTest, WhatCannotBeToldApartIsNotRemembered) {
   version_ = 0;
   EXPECT_EQ(find(words_), nullptr);

@@ -8,7 +8,9 @@ namespace pctally {
 
 class ProcessCode : public CodeSpace {
  public:
-  ProcessCode(ProfileFile* file, Unwinder* unwinder) {
+  /// `unwinder`: Unwinder or PathRecorder.
+  template <class Unwinding>
+  ProcessCode(ProfileFile* file, Unwinding* unwinder) {
     ProcMaps(0).visit([&](const ExecutableMapping& mapping) {
       if (mapping.object.kind == ObjectKind::kPrivate) return;
       const uint32_t segment = space_.map(*file, mapping);

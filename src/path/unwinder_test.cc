@@ -7,10 +7,13 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
 #include "histfile/fresh_file_for_test.h"
+#include "histfile/path_nodes_for_test.h"
+#include "path/path_recorder.h"
 #include "path/process_code_for_test.h"
 #include "tick/context.h"
 
@@ -187,6 +190,25 @@ TEST_F(UnwinderTest, AWordThatIsNotThereCutsThePath) {
                                            expected.begin() + static_cast<ptrdiff_t>(calls().size())));
 }
 
+/// Whose tables are the other's.
+TEST(IdentityKey, IsEqualForEqualObjectsAlone) {
+  const uint8_t id[20] = {1, 2, 3};
+  ObjectIdentity object{};
+  object.kind = ObjectKind::kFile;
+  object.path = "/bin/a";
+  const std::string key = identity_key(object);
+  EXPECT_EQ(identity_key(object), key);
+  for (uint64_t ObjectIdentity::*field :
+       {&ObjectIdentity::device, &ObjectIdentity::inode, &ObjectIdentity::time_unix_ns}) {
+    ObjectIdentity other = object;
+    other.*field = 7;
+    EXPECT_NE(identity_key(other), key);
+  }
+  object.build_id = id;
+  object.build_id_bytes = sizeof id;
+  EXPECT_NE(identity_key(object), key);
+}
+
 TEST(StackChunks, AreReadInAnyOrderAndNotBehindTheirEnd) {
   const uint64_t words[] = {0x1000 | 1, 10, 11, 0x2000, 20, 0x1010 | 7, 12};
   StackChunks chunks(words);
@@ -206,6 +228,69 @@ TEST(StackChunks, BytesMayReachOverWords) {
   ASSERT_TRUE(chunks.read(0x1006, bytes));
   for (unsigned i = 0; i < sizeof bytes; ++i) EXPECT_EQ(bytes[i], 6 + i);
   EXPECT_FALSE(chunks.read(0x100c, bytes));
+}
+
+/// Code that is not written again, so that paths may be remembered.
+class LastingCode : public ProcessCode {
+ public:
+  using ProcessCode::ProcessCode;
+  uint64_t version() override { return 1; }
+};
+
+class PathRecorderTest : public testing::Test {
+ protected:
+  PathRecorderTest() { EXPECT_TRUE(add_call_paths(&fresh_.file(), {})); }
+
+  /// Counts a tick in the kernel twice, called from here; with `most` words of the stack.
+  void count_twice(size_t most) {
+    PathRecorder recorder(&fresh_.file());
+    LastingCode code(&fresh_.file(), &recorder);
+    ucontext_t context{};
+    getcontext(&context);
+    StackSample sample;
+    sample.attempted = true;
+    sample.registers = interrupted_registers(&context);
+    const auto* stack = reinterpret_cast<const uint64_t*>(sample.registers.stack);
+    const uint64_t end = end_of_stack(sample.registers.stack);
+    for (size_t i = 0; i < most && reinterpret_cast<uint64_t>(stack + i + 8) <= end; i += 8) {
+      words_.push_back(reinterpret_cast<uint64_t>(stack + i) | 7);
+      words_.insert(words_.end(), stack + i, stack + i + 8);
+    }
+    sample.chunks = words_;
+    const CodeAddress calls[] = {{1, 7}};
+    for (size_t& nodes : nodes_) {
+      recorder.count(1, code, sample, {.code = {1, 5}, .kernel = true, .kernel_calls = calls});
+      nodes = nodes_of(fresh_.file().pool(), call_paths(fresh_.file())->context).size();
+    }
+  }
+
+  [[nodiscard]] bool has(uint64_t place) {
+    const auto nodes = nodes_of(fresh_.file().pool(), call_paths(fresh_.file())->context);
+    return std::ranges::any_of(nodes, [&](const auto& node) { return node.second.place == place; });
+  }
+
+  FreshFile fresh_;
+  std::vector<uint64_t> words_;
+  size_t nodes_[2] = {};
+};
+
+TEST_F(PathRecorderTest, APathThatIsRememberedIsTheSame) {
+  count_twice(SIZE_MAX);
+  EXPECT_TRUE(has(PathPlace::code(1, 5)) && has(PathPlace::code(1, 7))) << "the kernel's";
+  EXPECT_GT(nodes_[0], 5u);
+  EXPECT_EQ(nodes_[1], nodes_[0]);
+}
+
+TEST_F(PathRecorderTest, APathThatWasCutIsCutTheNextTimeToo) {
+  count_twice(64);
+  EXPECT_EQ(nodes_[1], nodes_[0]);
+}
+
+TEST_F(PathRecorderTest, ATickWithoutAStackHasItsPlace) {
+  PathRecorder recorder(&fresh_.file());
+  LastingCode code(&fresh_.file(), &recorder);
+  recorder.count(1, code, StackSample{}, {.code = {1, 5}});
+  EXPECT_TRUE(has(PathPlace::code(1, 5)));
 }
 
 TEST_F(UnwinderTest, DeeperThanTheLimitIsACutWithItsReason) {

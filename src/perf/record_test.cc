@@ -36,7 +36,7 @@ class RecordBytes {
   std::string bytes_;
 };
 
-RecordBytes mmap_record(uint16_t misc) {
+RecordBytes mmap_record(uint16_t misc, uint32_t protection = PROT_READ | PROT_EXEC) {
   RecordBytes record(PERF_RECORD_MMAP2, misc);
   record.put(int32_t{11}).put(int32_t{12}).put(uint64_t{0x7000}).put(uint64_t{0x2000}).put(uint64_t{0x1000});
   if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
@@ -45,7 +45,7 @@ RecordBytes mmap_record(uint16_t misc) {
   } else {
     record.put(uint32_t{8}).put(uint32_t{1}).put(uint64_t{4242}).put(uint64_t{0});
   }
-  return record.put(uint32_t{PROT_READ | PROT_EXEC}).put(uint32_t{0}).text("/usr/lib/libx.so").trailer(99);
+  return record.put(protection).put(uint32_t{0}).text("/usr/lib/libx.so").trailer(99);
 }
 
 /// A tick in the kernel, with `words` words of its call chain, registers and 16 bytes of stack.
@@ -72,6 +72,18 @@ TEST(PerfRecords, SampleWithAStack) {
     EXPECT_EQ(record.registers[kNumberedRegisters[i].is], 100 + i) << "in the order of their numbers";
   EXPECT_EQ(record.stack.size(), 8u);
   EXPECT_FALSE(record.stack_cut_off);
+}
+
+/// Then there may have been more of it.
+TEST(PerfRecords, AStackOfAllThatWasAskedForIsCutOff) {
+  RecordBytes bytes(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  bytes.put(uint64_t{1}).put(int32_t{5}).put(int32_t{6}).put(uint64_t{77}).put(uint64_t{0});
+  bytes.put(uint64_t{PERF_SAMPLE_REGS_ABI_64});
+  for (uint64_t i = 0; i < std::size(kNumberedRegisters); ++i) bytes.put(i);
+  bytes.put(uint64_t{16}).put(uint64_t{1}).put(uint64_t{2}).put(uint64_t{16});
+  const PerfRecord record = bytes.parse(true);
+  EXPECT_EQ(record.stack.size(), 16u);
+  EXPECT_TRUE(record.stack_cut_off);
 }
 
 TEST(PerfRecords, ThreadsWithoutUserModeAreNotThoseOfAnotherWordSize) {
@@ -156,6 +168,8 @@ TEST(PerfRecords, MmapWithAndWithoutBuildId) {
     EXPECT_EQ(record.time, 99u);
     EXPECT_EQ(record.build_id_bytes, misc ? 20u : 0u);
     EXPECT_EQ(record.inode, misc ? 0u : 4242u);
+    EXPECT_EQ(record.device, misc ? 0u : uint64_t{8} << 32 | 1);
+    EXPECT_FALSE(mmap_record(misc, PROT_READ | PROT_WRITE).parse().executable);
   }
 }
 

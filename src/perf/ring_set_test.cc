@@ -9,6 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
+
+#include "perf/record.h"
+#include "perf/ring.h"
 
 namespace pctally {
 namespace {
@@ -49,6 +54,36 @@ class Burner {
 
   pid_t pid_;
 };
+
+/// At the end of a ring one record in a hundred goes on at its start.
+TEST(PerfRingTest, RecordsThatWrapAreWhole) {
+  cpu_set_t before, here;
+  sched_getaffinity(0, sizeof before, &before);
+  CPU_ZERO(&here);
+  CPU_SET(static_cast<size_t>(sched_getcpu()), &here);
+  sched_setaffinity(0, sizeof here, &here);
+  PerfSettings settings;
+  settings.samples = settings.at_exec = settings.build_ids = settings.lost_count = false;
+  settings.ring_pages = 1;
+  auto ring = PerfRing::open(PerfScope::task(0), sched_getcpu(), settings);
+  char own[16];
+  prctl(PR_GET_NAME, own);
+  std::vector<std::string> given, read;
+  if (ring) ring->enable();
+  for (size_t i = 0; ring && i < 1000; ++i) {
+    given.push_back(std::to_string(i) + std::string(i % 11, 'x'));
+    prctl(PR_SET_NAME, given.back().c_str());
+    ring->visit([&read](const unsigned char* bytes, size_t length) {
+      const PerfRecord record = parse_perf_record(bytes, length);
+      if (record.kind == PerfRecord::Kind::kComm) read.emplace_back(record.text);
+    });
+    ring->release();
+  }
+  prctl(PR_SET_NAME, own);
+  sched_setaffinity(0, sizeof before, &before);
+  if (!ring) GTEST_SKIP() << "perf events are not available here: " << ring.error().text;
+  EXPECT_EQ(read, given);
+}
 
 /// The reader of a ring that several threads write into is woken for as long as one of them lives.
 TEST(RingSetTest, WakesItsReaderAfterTheFirstThreadHasEnded) {

@@ -89,6 +89,11 @@ TEST(TickPhases, AShortenedPeriodIsWholeAfterItsTick) {
   EXPECT_TRUE(whole);
 }
 
+/// In a longer period a program hardly sleeps within the slack of its timers.
+TEST(TickPhases, LongPeriodsHaveNoFurtherStreams) {
+  EXPECT_TRUE(TickPhases(kCpuTime, kPeriodNs, true).further_periods().empty());
+}
+
 TEST(TickPhases, SaysHowLongToWaitForAShortenedPeriod) {
   TickPhases phases(kCpuTime, kPeriodNs, true);
   EXPECT_EQ(phases.ms_until_due(100, 0), 100);

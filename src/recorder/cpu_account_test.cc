@@ -197,6 +197,24 @@ TEST(CpuAccount, OfRunningProcessesTheClocksAreTakenIfTheyHaveMore) {
   }
 }
 
+/// Both are rounded; the kernel's part is never more than the whole.
+TEST(CpuAccount, OfACountTheKernelsPartIsNoMoreThanTheCount) {
+  CpuAccount account;
+  account.start(Target::running({getpid()}));
+  std::ifstream zeroes("/dev/zero", std::ios::binary);
+  std::vector<char> buffer(1 << 20);
+  CpuTime clocks;
+  for (uint64_t begun = process_cpu_ns(); process_cpu_ns() - begun < 100'000'000;) {
+    for (int i = 0; i < 100; ++i) zeroes.read(buffer.data(), 1 << 20);
+    account.poll();
+    clocks = account.used(nullptr);
+  }
+  if (clocks.user_ns > 15'000'000 || clocks.system_ns == 0) GTEST_SKIP() << "reading takes user time here";
+  const CpuTime counted = account.used(nullptr, clocks.system_ns - 1);
+  EXPECT_EQ(counted.system_ns, clocks.system_ns - 1);
+  EXPECT_EQ(counted.user_ns, 0u);
+}
+
 /// A child that does a part at each go(), and ends after the last.
 class OlderChild {
  public:
@@ -269,6 +287,23 @@ TEST(CpuAccount, TheTimeInWhichAnOlderChildEndsIsNotCounted) {
   expect_own_time_alone(account, begun);
 }
 
+/// That of each comes into the parent's clock at its own end.
+TEST(CpuAccount, WhatSeveralOlderChildrenUsedBeforeIsNotOfTheirParent) {
+  const auto work = [] { burn(200'000'000); };
+  OlderChild one({work, [] {}}), other({work, [] {}});
+  one.go();
+  other.go();
+  CpuAccount account;
+  const uint64_t begun = process_cpu_ns();
+  account.start(Target::running({getpid()}));
+  for (OlderChild* child : {&one, &other}) {
+    child->go();
+    child->wait();
+    account.poll();
+  }
+  expect_own_time_alone(account, begun);
+}
+
 /// They are not observed, and what they have started since is not either.
 TEST(CpuAccount, WhatOlderChildrenStartIsNotOfTheirParents) {
   OlderChild child({[] {
@@ -329,6 +364,15 @@ TEST(CpuAccount, OfTheMachineIsWhatPassedLessWhatWasIdle) {
     EXPECT_EQ(used.user_ns, 4 * kNsPerSecond);
     EXPECT_EQ(used.system_ns, kNsPerSecond);
   }
+}
+
+/// What another machine had of the CPUs nobody here used.
+TEST(CpuAccount, OfTheMachineIsNothingThatAHostTook) {
+  const auto hertz = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  const MachineReading first{5 * kNsPerSecond, {}};
+  MachineReading last{15 * kNsPerSecond, {}};
+  last.ticks.user = 4 * hertz, last.ticks.idle = 11 * hertz, last.ticks.steal = 5 * hertz;
+  EXPECT_EQ(used_between(first, last, 2).total(), 4 * kNsPerSecond);
 }
 
 TEST(CpuAccount, OfNoControlGroupIsUnknown) {

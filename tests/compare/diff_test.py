@@ -52,6 +52,12 @@ class Compare(unittest.TestCase):
             said = f"pctally: {pair} are of one recording, which would count twice; leave one out\n"
             self.assertEqual((done.returncode, done.stdout, done.stderr), (4, "", said), words)
 
+    def test_work_is_of_the_old_runs_and_of_the_new(self):
+        """c does ten times the turns of a: a turn costs as much."""
+        amount = json.loads(self.run_diff("--json", "--work", "150,1500", "a.pct", "c.pct").stdout)["total"]["amount"]
+        self.assertLess(amount["after"], 3 * amount["before"])
+        self.assertGreater(amount["after"], amount["before"] / 3)
+
     def test_more_work_is_named(self):
         data = json.loads(self.run_diff("--json", "a.pct", "c.pct").stdout)
         self.assertEqual(data["rows"][0]["name"], "work")

@@ -40,6 +40,12 @@ class Passthrough(unittest.TestCase):
                 result = self.record("-q", "-f", "-e", engine, "-o", "a.pct", "--", "sh", "-c", f"exit {status}")
                 self.assertEqual(result.returncode, status)
 
+    def test_the_report_says_how_the_command_ended(self):
+        for engine in p.engines():
+            for script, said in (("exit 7", b"exit status 7"), ("kill -9 $$", b"ended by signal 9")):
+                self.record("-q", "-f", "-e", engine, "-o", "a.pct", "--", "sh", "-c", script)
+                self.assertIn(said, run(["report", "a.pct"], cwd=self.directory).stdout, engine)
+
     def test_no_process_of_the_recorder_is_left_to_process_1(self):
         """Which in a container may never ask for it."""
         script = ("import ctypes, os, subprocess, sys\n"

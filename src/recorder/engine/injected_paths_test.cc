@@ -165,6 +165,40 @@ TEST_F(InjectedPathsTest, WhatFindsNoSlotIsWithoutRoom) {
   drain(&injected);
   drain(&injected);
   EXPECT_EQ(cut(PathEnd::kNoRoom), 5u);
+  EXPECT_FALSE(open_own_path(own_, 3, &path));
+  drain(&injected);
+  EXPECT_EQ(cut(PathEnd::kNoRoom), 8u);
+}
+
+/// Deep paths take several slots.
+TEST_F(InjectedPathsTest, APathGoesOnInItsFurtherSlots) {
+  InjectedPaths injected(&file());
+  OwnPath further;
+  ASSERT_TRUE(open_own_path(own_, 1, &further));
+  PathSlot& rest = own_.slots.slots[further.first];
+  rest.frame[0] = {place_of(code()) + 1, place_of(code())};
+  rest.frames = 1;
+  put({{place_of(code()), place_of(code())}}, 7).next = further.first + 1;
+  drain(&injected);
+  uint64_t below = 0;
+  const auto nodes = context();
+  for (const auto& [number, node] : nodes)
+    if (node.parent != 0 && nodes.at(node.parent).place == place_of(code()) + 1) below += node.self;
+  EXPECT_EQ(below, 7u);
+  EXPECT_EQ(free_slots(), kSlots);
+}
+
+/// As of code that no unwind table covers any more when the recorder comes.
+TEST_F(InjectedPathsTest, APlaceOfAnUnknownFunctionIsItsOwn) {
+  InjectedPaths injected(&file());
+  put({{place_of(code()), 0x1234000 | PathSlotFrame::kAddress}}, 7);
+  drain(&injected);
+  for (const PathTreeHead* tree : {&paths().context, &paths().plane}) {
+    uint64_t there = 0;
+    for (const auto& [number, node] : nodes_of(file().pool(), *tree))
+      if (node.place == place_of(code())) there += node.self;
+    EXPECT_EQ(there, 7u);
+  }
 }
 
 TEST_F(InjectedPathsTest, SlotsOfAProcessThatDiedHalfWayAreFreedAndThoseOfALivingOneKept) {
@@ -203,8 +237,10 @@ TEST_F(InjectedPathsTest, HostileSlotsCostTheirOwnTicksAlone) {
   wild.frames = 0xfffffff0;
   wild.program = 0xfffffff0;
   wild.end = static_cast<PathEnd>(200);
+  put({{place_of(code()), place_of(code())}}, 19).end = static_cast<PathEnd>(200);
   drain(&injected);
-  EXPECT_EQ(ticks_of(file().pool(), paths().context), 41u);
+  EXPECT_EQ(ticks_of(file().pool(), paths().context), 60u);
+  EXPECT_EQ(cut(PathEnd::kDoubtful), 19u);
   EXPECT_EQ(free_slots(), kSlots);
 }
 

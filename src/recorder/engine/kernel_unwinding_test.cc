@@ -93,6 +93,18 @@ TEST_F(KernelUnwindingTest, TablesAreBuiltOneATurnWhereTimeIsShort) {
   EXPECT_FALSE(at_once.has_more());
 }
 
+TEST_F(KernelUnwindingTest, AProcessStaysKnownWhileItsThreadsComeAndGo) {
+  const pid_t own = getpid();
+  unwinding_.want(own, 7);
+  EXPECT_TRUE(tell(UINT32_MAX));
+  ASSERT_TRUE(processes_.known(own));
+  unwinding_.note({.kind = PerfRecord::Kind::kFork, .pid = own, .tid = own + 1, .parent = own}, &processes_);
+  unwinding_.note({.kind = PerfRecord::Kind::kExit, .pid = own, .tid = own + 1}, &processes_);
+  EXPECT_TRUE(processes_.known(own));
+  unwinding_.note({.kind = PerfRecord::Kind::kComm, .exec = true, .pid = own, .tid = own}, &processes_);
+  EXPECT_FALSE(processes_.known(own));
+}
+
 // A tick may come after the record of its process's end. Nobody would forget it then: 1,024 of them were the
 // end of all tables.
 TEST_F(KernelUnwindingTest, AProcessThatHasEndedTakesNoPlace) {

@@ -83,6 +83,7 @@ TEST(RingEngine, TheWholeMachineIsKnownFromItsStart) {
   if (!started) GTEST_SKIP() << "this user may not observe the machine: " << started.error().text;
   engine.drain();
   engine.stop();
+  EXPECT_EQ(fresh.file().header().machine_cpus, static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN)));
   std::string comm = "(no ticks)";
   for_each_process(fresh.file(), 100000, [&](const ProcessRecord& record, uint32_t) {
     if (record.pid == child) comm = record.comm;

@@ -157,6 +157,39 @@ uint64_t start_in(const unsigned char* code, uint64_t bytes, const UnwindRule& r
   });
 }
 
+/// Behind a call it may have the value of another function.
+TEST_F(UnwindStepTest, AScratchRegisterIsOfTheInnermostFrameAlone) {
+  const UnwindRule rule{.cfa = CfaKind::kScratch, .cfa_words = 4};
+  EXPECT_EQ(step(rule, false), StepResult::kCut);
+  EXPECT_EQ(why_, PathEnd::kUnsupported);
+  EXPECT_EQ(step(rule, true), StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 1003u);
+}
+
+TEST_F(UnwindStepTest, ALostRegisterIsNotTheCallees) {
+  EXPECT_EQ(step({.cfa = CfaKind::kStack, .frame = FrameKind::kUndefined, .cfa_words = 2}, true),
+            StepResult::kCaller);
+  EXPECT_EQ(registers_.frame, 0u);
+}
+
+TEST_F(UnwindStepTest, AFramePointerIsTheAddressOfAWordOfTheStack) {
+  const auto read = [](uint64_t address, uint64_t* value, PathEnd*) {
+    *value = 1000 + (address - kStack) / 8;
+    return true;
+  };
+  const UnwindRegisters before = registers_;
+  for (const uint64_t frame : {kStack + 84, kStack - 8, kStack + (1 << 20)}) {
+    registers_.frame = frame;
+    EXPECT_EQ(step_by_frame_pointer(&registers_, read), StepResult::kCut);
+  }
+  registers_ = before;
+  EXPECT_EQ(step_by_frame_pointer(&registers_, read), StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 1011u);
+  EXPECT_EQ(registers_.frame, 1010u);
+  EXPECT_EQ(registers_.stack, before.frame + 16);
+  EXPECT_EQ(registers_.base, before.base);
+}
+
 TEST(PltStub, IsAFunctionOfItsOwn) {
   const UnwindRule plain{.cfa = CfaKind::kStack, .cfa_words = 1};
   const unsigned char sec[] = {
