@@ -5,6 +5,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "report/statistics/mean_variances.h"
+
 namespace pctally {
 namespace {
 
@@ -60,127 +62,26 @@ double upper_tail(double k, double n, double alpha, double beta) {
 
 double normal_tail(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
 
-/// The variance that counting alone gives a run of `amount`: at least as if one tick had been seen. Of an
-/// exact amount that of its resolution.
-double counting_variance(const Measured& run, double amount) {
-  if (run.per_tick <= 0) return squared(run.resolution);
-  return run.per_tick * std::max(amount, run.per_tick);
-}
-
-struct Side {
-  Measured first;    ///< of its runs
-  double runs = 0;   ///< that are known apart
-  double added = 0;  ///< runs that each of these is the mean of, on average
-  double mean = 0;
-  double counting = 0;  ///< part of the variance, on average
-  double variance = 0;  ///< of one of `runs`
-  double degrees = 0;   ///< that the variance rests on
-};
-
-Side side_of(std::span<const Measured> runs) {
-  Side side;
-  side.first = runs.front();
-  side.runs = static_cast<double>(runs.size());
-  for (const Measured& run : runs) {
-    side.mean += run.amount / side.runs;
-    side.added += run.runs / side.runs;
-    side.counting += counting_variance(run, run.amount) / side.runs;
-  }
-  double squares = 0;
-  for (const Measured& run : runs) squares += (run.amount - side.mean) * (run.amount - side.mean);
-  side.degrees = side.runs - 1;
-  side.variance = std::max(side.degrees > 0 ? squares / side.degrees : 0, side.counting);
-  return side;
-}
-
-/// The standard deviation between runs, relative to the amount, as the runs of a side show it; else what is
-/// assumed.
-double between_runs_of(const Side& side, double assumed) {
-  if (side.runs <= 1 || !(side.mean > 0)) return assumed;
-  return std::sqrt((side.variance - side.counting) * side.added) / side.mean;
-}
-
-/// A run of a side whose amount is `amount` varies by counting that, and between runs as the other side
-/// shows; where both have one run, as it is assumed.
-double variance_beside(const Side& side, const Side& other, double amount, double between_runs) {
-  return counting_variance(side.first, amount) +
-         squared(between_runs_of(other, between_runs) * amount) / side.added;
-}
-
-/// The side with fewer runs knows its variance badly, with one run not at all. It is not taken to vary less
-/// than the other side shows for the larger amount of the two, which both would have if nothing had changed:
-/// one run that has few ticks by chance does not show how many there may be.
-Side beside(Side side, const Side& other, double between_runs) {
-  if (side.runs > 1 && side.runs >= other.runs) return side;
-  const double amount = other.runs > 1 ? std::max(side.mean, other.mean) : side.mean;
-  const double least = variance_beside(side, other, amount, between_runs);
-  if (side.runs > 1 && side.variance >= least) return side;
-  side.variance = least;
-  side.degrees = other.runs > 1 ? other.degrees : kManyDegrees;
-  return side;
-}
-
-/// The variances of two means, and the degrees of freedom they rest on.
-struct MeanVariances {
-  double before = 0, after = 0;
-  double degrees = kManyDegrees;  ///< of their sum
-  double before_degrees = kManyDegrees, after_degrees = kManyDegrees;
-  bool one_estimate = false;
-
-  [[nodiscard]] double deviation() const { return std::sqrt(before + after); }
-  [[nodiscard]] double half_width() const { return deviation() * t_quantile(0.05, degrees); }
-};
-
-/// What one side borrows from the other is one estimate for both.
-MeanVariances welch_variances(const Side& old_alone, const Side& new_alone, double between_runs) {
-  const Side old_side = beside(old_alone, new_alone, between_runs),
-             new_side = beside(new_alone, old_alone, between_runs);
-  MeanVariances result{.before = old_side.variance / old_side.runs,
-                       .after = new_side.variance / new_side.runs,
-                       .before_degrees = old_side.degrees,
-                       .after_degrees = new_side.degrees};
-  result.degrees = degrees_of_sum(result.before, result.before_degrees, result.after, result.after_degrees);
-  const bool borrowed = old_side.degrees != old_alone.degrees || new_side.degrees != new_alone.degrees;
-  if (borrowed && std::max(old_alone.runs, new_alone.runs) > 1) {
-    result.degrees = std::max(old_alone.degrees, new_alone.degrees);
-    result.one_estimate = true;
-  }
-  return result;
-}
-
-/// With what is assumed beside what the runs show. Nothing where there are enough of them, or one a side.
-std::optional<MeanVariances> variances_of_few(const Side& before, const Side& after, double between_runs) {
-  double degrees = assumed_degrees(before.runs, after.runs), squares = degrees * squared(between_runs);
-  if (degrees <= 0 || before.runs + after.runs <= 2) return std::nullopt;
-  for (const Side* side : {&before, &after}) {
-    if (side->runs <= 1 || !(side->mean > 0)) continue;
-    squares += side->degrees * squared(between_runs_of(*side, between_runs));
-    degrees += side->degrees;
-  }
-  const auto of_mean = [&](const Side& side, const Side& other) {
-    double counting = side.counting;
-    if (side.runs < other.runs)  // it may have few ticks by chance
-      counting = std::max(counting, counting_variance(side.first, std::max(side.mean, other.mean)));
-    return (counting + squares / degrees * squared(side.mean) / side.added) / side.runs;
+/// The smaller p of the two tests.
+double p_of_difference(double difference, const RunSide& before, const RunSide& after, double between_runs) {
+  const auto p_of = [difference](const MeanVariances& variances) {
+    return t_tail(difference / variances.deviation(), variances.degrees);
   };
-  return MeanVariances{.before = of_mean(before, after),
-                       .after = of_mean(after, before),
-                       .degrees = degrees,
-                       .before_degrees = degrees,
-                       .after_degrees = degrees,
-                       .one_estimate = true};
+  const double welch = p_of(welch_variances(before, after, between_runs));
+  const auto few = variances_of_few(before, after, between_runs);
+  return few ? std::min(welch, p_of(*few)) : welch;
 }
 
 /// Of the interval of a side's amount, by its own runs; where it has one, or there are few, with what is
 /// known beside them.
-double half_width_alone(const Side& side, const Side& other, const std::optional<MeanVariances>& few,
-                        double between_runs) {
+double half_width_alone(const RunSide& side, const RunSide& other, double between_runs) {
   double variance = side.variance, degrees = side.degrees;
   if (side.runs <= 1) {
     variance = variance_beside(side, other, side.mean, between_runs);
     degrees = other.runs > 1 ? other.degrees : kManyDegrees;
   }
   const double own = std::sqrt(variance / side.runs) * t_quantile(0.05, degrees);
+  const auto few = variances_of_few(other, side, between_runs);
   return few ? std::min(own, std::sqrt(few->after) * t_quantile(0.05, few->degrees)) : own;
 }
 
@@ -232,25 +133,10 @@ double p_of_ratio(const SingleRuns& runs, double ratio) {
   return std::min(1.0, 2 * tail);
 }
 
-double assumed_degrees(double old_runs, double new_runs) {
-  constexpr double kMost = 8, kFewRuns = 9;
-  const double runs = old_runs + new_runs;
-  if (runs <= kFewRuns) return kMost;
-  if (runs >= kManyRuns || std::min(old_runs, new_runs) < 2) return 0;
-  return kMost * (kManyRuns - runs) / (kManyRuns - kFewRuns);
-}
-
-double degrees_of_sum(double variance, double degrees, double other, double other_degrees) {
-  if (!(variance + other > 0)) return kManyDegrees;
-  return std::min(kManyDegrees,
-                  squared(variance + other) / (squared(variance) / degrees + squared(other) / other_degrees));
-}
-
 Change test_change(std::span<const Measured> before, std::span<const Measured> after, double between_runs) {
-  const Side old_side = side_of(before), new_side = side_of(after);
-  MeanVariances variances = welch_variances(old_side, new_side, between_runs);
-  const auto few = variances_of_few(old_side, new_side, between_runs);
-  if (few && few->half_width() < variances.half_width()) variances = *few;
+  const RunSide old_side = side_of(before), new_side = side_of(after);
+  const auto t95 = [](double degrees) { return t_quantile(0.05, degrees); };
+  const MeanVariances variances = mean_variances(old_side, new_side, between_runs, t95);
   Change change;
   change.before = old_side.mean;
   change.after = new_side.mean;
@@ -259,10 +145,11 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
   change.before_degrees = variances.before_degrees;
   change.after_degrees = variances.after_degrees;
   change.one_estimate = variances.one_estimate;
-  const double error = variances.deviation(), width = variances.half_width();
+  change.variation = variation_of(old_side, new_side, between_runs);
+  const double error = variances.deviation(), width = error * t95(variances.degrees);
   if (error > 0) change.before_part = variances.before / squared(error);
   change.interval = {change.difference - width, change.difference + width};
-  const double alone = half_width_alone(new_side, old_side, few, between_runs);
+  const double alone = half_width_alone(new_side, old_side, between_runs);
   change.after_interval = {std::max(0.0, change.after - alone), change.after + alone};
   bool counted = before[0].per_tick > 0 && after[0].per_tick > 0;
   if (before.size() == 1 && after.size() == 1 && counted) {
@@ -270,23 +157,11 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
     change.single_runs = {before[0], after[0], spread};
     change.p = p_of_ratio(*change.single_runs, 1);
   } else if (error > 0) {
-    change.p = t_tail(change.difference / error, variances.degrees);
+    change.p = p_of_difference(change.difference, old_side, new_side, between_runs);
   } else {
     change.p = change.difference == 0 ? 1 : 0;
   }
   return change;
-}
-
-double run_deviation(std::span<const Measured> runs, double between_runs) {
-  const Side alone = side_of(runs), side = beside(alone, alone, between_runs);
-  return std::sqrt(side.variance * side.added);
-}
-
-double counting_deviation(std::span<const Measured> runs) {
-  double variance = 0;
-  for (const Measured& run : runs)
-    variance += counting_variance(run, run.amount) * run.runs / static_cast<double>(runs.size());
-  return std::sqrt(variance);
 }
 
 std::vector<bool> rejected(std::span<const double> p_values, double rate) {

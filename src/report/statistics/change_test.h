@@ -29,6 +29,14 @@ struct SingleRuns {
   double spread = 0;  ///< standard deviation of the difference of their logarithms from run to run
 };
 
+/// How runs vary, by what those of both sides show.
+struct RunVariation {
+  double between = 0;  ///< standard deviation from run to run, relative to the amount; of single runs assumed
+  double counting = 0;                  ///< variance of `before` in one run, by counting or the resolution
+  double old_runs = 1, new_runs = 1;    ///< that are known apart
+  double old_added = 1, new_added = 1;  ///< that each of these is the mean of
+};
+
 struct Change {
   double before = 0;  ///< mean of the runs
   double after = 0;
@@ -42,6 +50,7 @@ struct Change {
   Interval after_interval;              ///< of `after` alone
   double p = 1;                         ///< probability of a difference at least as large if nothing changed
   std::optional<SingleRuns> single_runs;  ///< where there is one sampled run on each side
+  RunVariation variation;
 };
 
 /// The standard deviation from run to run, relative to the amount, that is assumed where a
@@ -62,13 +71,13 @@ double assumed_degrees(double old_runs, double new_runs);
 /// noise alone would give, or the resolution of exact amounts. B. L. Welch, "The generalization of Student's
 /// problem...", Biometrika 34 (1947) 28-35. The side with fewer runs has at least the variance that an amount
 /// as large as the larger of the two has by counting and, between runs, by what the other side shows.
-/// Few of them in all: where that is narrower, the same t with one estimate of the deviation between runs,
-/// which is relative to the amount and of both sides: the mean of its square as `between_runs` has it and as
-/// the runs show it. G. K. Smyth, "Linear models and empirical Bayes methods...", Stat. Appl. Genet. Mol.
-/// Biol. 3 (2004) 3. One run on each side: given their sum, the ticks of `after` are beta-binomial: binomial
-/// by counting, with the share itself spread by `between_runs` on both sides. The test is exact; two-sided,
-/// twice the smaller tail. A mean of k runs that were added up is one run with a k-th of the variance between
-/// runs.
+/// Few of them in all: the same t also with one estimate of the deviation between runs, which is relative to
+/// the amount and of both sides: the mean of its square as `between_runs` has it and as the runs show it. The
+/// interval is the narrower one, and p the smaller one. G. K. Smyth, "Linear models and empirical Bayes
+/// methods...", Stat. Appl. Genet. Mol. Biol. 3 (2004) 3. One run on each side: given their sum, the ticks of
+/// `after` are beta-binomial: binomial by counting, with the share itself spread by `between_runs` on both
+/// sides. The test is exact; two-sided, twice the smaller tail. A mean of k runs that were added up is one
+/// run with a k-th of the variance between runs.
 Change test_change(std::span<const Measured> before, std::span<const Measured> after,
                    double between_runs = kBetweenRuns);
 

@@ -4,43 +4,35 @@
 #include <cmath>
 
 #include "report/statistics/change_test.h"
+#include "report/statistics/mean_variances.h"
 
 namespace pctally {
 
-/// The power of Welch's test, which calls a difference changed at p <= `level`. The test estimates the
-/// variance of each side's mean with `old_degrees` and `new_degrees` degrees of freedom.
-class WelchPower {
+/// Quantiles of Student's t as a table over the inverse of the degrees of freedom: off by less than a
+/// hundredth.
+class StudentTable {
  public:
-  WelchPower(double level, double old_degrees, double new_degrees);
-
-  struct Side {
-    double variance = 0;  ///< of the mean
-    double least = 0;     ///< that the test takes it for, however little the runs differ
-  };
-  /// The probability that a positive difference is called changed.
-  [[nodiscard]] double of(double difference, const Side& before, const Side& after) const;
+  /// `alpha`: as of t_quantile().
+  explicit StudentTable(double alpha);
+  [[nodiscard]] double operator()(double degrees) const;
 
  private:
-  static constexpr size_t kQuantiles = 16, kDegrees = 9;
-
-  [[nodiscard]] double quantile(double degrees) const;
-
-  double old_degrees_, new_degrees_;
-  std::array<double, kQuantiles> old_quantiles_, new_quantiles_;  ///< of a variance, to its mean
-  double least_inverse_ = 0, step_ = 0;                           ///< of 1 / degrees
-  std::array<double, kDegrees> log_quantiles_{};                  ///< of t, for these
+  static constexpr size_t kSteps = 32;
+  std::array<double, kSteps + 1> log_quantiles_{};  ///< of inverses from 0 to 1
 };
 
-/// The variance of a difference, of which the runs show one part, as one estimate of both sides.
-struct OneEstimate {
-  double known = 0, shown = 0;
-  double shown_degrees = kManyDegrees;  ///< of freedom, of that part
-  double degrees = kManyDegrees;        ///< of the whole, of the t that decides
-};
+/// The power of test_change() where there are several runs in all: how likely it calls a rise changed at p <=
+/// `level`.
+class ChangePower {
+ public:
+  explicit ChangePower(double level) : quantile_(level) {}
 
-/// The probability that a positive difference is called changed at p <= `level`. `deviation`: of the
-/// difference.
-double power_of_one_estimate(double level, double difference, double deviation, const OneEstimate& variance);
+  /// The sides have the amounts and variances that their runs have in truth, of a single run as well.
+  [[nodiscard]] double of(const RunSide& before, const RunSide& after) const;
+
+ private:
+  StudentTable quantile_;
+};
 
 /// The z that a change must have, on average, so that a test calls it at p <= `level` with this probability,
 /// where the variance is known.

@@ -4,68 +4,88 @@
 
 #include <cmath>
 #include <random>
-#include <tuple>
 #include <vector>
 
 namespace pctally {
 namespace {
 
-/// What test_change() calls more, of so many simulated comparisons.
-double simulated(size_t runs, double level, double change, double deviation, int comparisons) {
+/// What test_change() calls more, of so many simulated comparisons of exact amounts.
+double simulated(double level, const RunSide& old_side, const RunSide& new_side, int comparisons) {
   std::mt19937_64 random(4);
-  std::normal_distribution<double> old_run(1, deviation), new_run(1 + change, (1 + change) * deviation);
+  const auto runs_of = [&random](const RunSide& side) {
+    std::normal_distribution<double> run(side.mean, std::sqrt(side.variance));
+    std::vector<Measured> runs(static_cast<size_t>(side.runs));
+    for (Measured& one : runs) one.amount = run(random);
+    return runs;
+  };
   int seen = 0;
   for (int comparison = 0; comparison < comparisons; ++comparison) {
-    std::vector<Measured> before(runs), after(runs);
-    for (Measured& run : before) run.amount = old_run(random);
-    for (Measured& run : after) run.amount = new_run(random);
+    const std::vector<Measured> before = runs_of(old_side), after = runs_of(new_side);
     seen += test_change(before, after).p <= level;
   }
   return static_cast<double>(seen) / comparisons;
 }
 
-/// False alarms of the test: 2000 comparisons at 80 % have a standard deviation of 0.9 points; the rest is
-/// the error of the quadrature.
-TEST(Power, IsThatOfTheTest) {
-  for (const auto& [runs, level, change] : {std::tuple(10, 0.0025, 0.13), std::tuple(10, 0.0001, 0.17),
-                                            std::tuple(20, 0.0025, 0.08), std::tuple(100, 0.05, 0.02)}) {
-    const double degrees = runs - 1, variance = 0.05 * 0.05 / runs;
-    const double power =
-        WelchPower(level, degrees, degrees).of(change, {variance}, {variance * squared(1 + change)});
-    EXPECT_NEAR(power, simulated(static_cast<size_t>(runs), level, change, 0.05, 2000), 0.045)
-        << runs << " runs, " << level << ", " << change;
-  }
+RunSide side_of(double runs, double mean, double deviation) {
+  return {.first = {.amount = mean},
+          .runs = runs,
+          .added = 1,
+          .mean = mean,
+          .variance = squared(mean * deviation),
+          .degrees = runs - 1};
 }
 
-/// Where runs deviate by what is assumed, that test decides nearly always. The larger runs deviate more, and
-/// are taken to do so as much: the rest of 0.09.
-TEST(Power, OfFewRunsIsThatOfTheTest) {
-  for (const auto& [runs, level, change] :
-       {std::tuple(2, 0.05, 0.5), std::tuple(2, 0.0025, 1.2), std::tuple(3, 0.0025, 0.7),
-        std::tuple(4, 0.0025, 0.6), std::tuple(6, 0.0025, 0.4)}) {
-    const double amounts = (1 + squared(1 + change)) / runs, shown_degrees = 2 * (runs - 1),
-                 assumed = assumed_degrees(runs, runs), degrees = assumed + shown_degrees,
-                 variance = squared(kBetweenRuns) * amounts;
-    const OneEstimate estimate{.known = assumed / degrees * variance,
-                               .shown = shown_degrees / degrees * variance,
-                               .shown_degrees = shown_degrees,
-                               .degrees = degrees};
-    const double power = power_of_one_estimate(level, change, std::sqrt(variance), estimate);
-    EXPECT_NEAR(power, simulated(static_cast<size_t>(runs), level, change, kBetweenRuns, 2000), 0.09)
-        << runs << " runs, " << level << ", " << change;
+/// False alarms of the test: none, its random numbers are always the same. 2000 comparisons at 80 % have a
+/// standard deviation of 0.9 points; the rest is the error of the quadrature, and of taking the means as
+/// known.
+TEST(Power, IsThatOfTheTest) {
+  struct Case {
+    double old_runs, new_runs, level, change, deviation;
+  };
+  for (const auto& [old_runs, new_runs, level, change, deviation] : std::vector<Case>{
+           {10, 10, 0.0025, 0.13, 0.05}, {10, 10, 0.0001, 0.17, 0.05}, {20, 20, 0.0025, 0.08, 0.05},
+           {100, 100, 0.05, 0.02, 0.05}, {2, 2, 0.05, 0.5, 0.15},      {2, 2, 0.0025, 1.2, 0.15},
+           {2, 2, 0.0025, 0.9, 0.05},    {3, 3, 0.0025, 0.5, 0.05},    {4, 4, 0.0025, 0.6, 0.15},
+           {5, 5, 0.0025, 0.25, 0.05},   {5, 5, 0.0025, 0.7, 0.3},     {2, 4, 0.0025, 0.6, 0.05},
+           {4, 2, 0.0025, 0.7, 0.05},    {1, 5, 0.0025, 0.7, 0.1},     {5, 1, 0.0025, 1.1, 0.1},
+           {1, 12, 0.0025, 0.9, 0.1},    {12, 1, 0.0025, 0.9, 0.1},    {2, 20, 0.0025, 0.4, 0.1},
+           {20, 2, 0.0025, 0.4, 0.1},    {5, 15, 0.0025, 0.3, 0.1}}) {
+    const RunSide before = side_of(old_runs, 1, deviation), after = side_of(new_runs, 1 + change, deviation);
+    EXPECT_NEAR(ChangePower(level).of(before, after), simulated(level, before, after, 2000), 0.06)
+        << old_runs << " + " << new_runs << " runs, " << level << ", " << change;
   }
 }
 
 TEST(Power, IsTheLevelWithoutAChangeAndGrows) {
-  const WelchPower power(0.05, 9, 9);
-  EXPECT_NEAR(power.of(0, {1}, {1}), 0.025, 0.005) << "one of the two tails";
-  EXPECT_LT(power.of(3, {1}, {1}), power.of(4, {1}, {1}));
-  EXPECT_GT(power.of(3, {1}, {1}), power.of(3, {1, 2}, {1, 2})) << "the test takes them for 2";
-  EXPECT_LT(power.of(3, {1}, {1}), WelchPower(0.05, 99, 99).of(3, {1}, {1}));
+  const ChangePower power(0.05);
+  const auto of = [&power](double change, double deviation, double runs) {
+    return power.of(side_of(runs, 1, deviation), side_of(runs, 1 + change, deviation));
+  };
+  EXPECT_NEAR(of(0, 0.1, 10), 0.025, 0.005) << "one of the two tails";
+  EXPECT_LT(of(0.1, 0.1, 10), of(0.15, 0.1, 10));
+  EXPECT_LT(of(0.1, 0.12, 10), of(0.1, 0.1, 10));
+  EXPECT_LT(of(0.1, 0.1, 10), of(0.1, 0.1, 12));
+}
+
+/// Where runs deviate by less than counting alone lets them, the test takes them to deviate by that.
+TEST(Power, CountingIsTheLeastVariance) {
+  RunSide before = side_of(10, 1, 0.1), after = side_of(10, 1.1, 0.1);
+  const double power = ChangePower(0.05).of(before, after);
+  before.counting = after.counting = 2 * before.variance;
+  EXPECT_LT(ChangePower(0.05).of(before, after), power);
+}
+
+TEST(StudentTable, IsOffByLessThanAHundredth) {
+  for (const double alpha : {0.05, 0.0025, 1e-6})
+    for (const double degrees : {1.0, 1.03, 1.5, 2.0, 3.6, 9.0, 40.0, 1e5})
+      EXPECT_NEAR(StudentTable(alpha)(degrees) / t_quantile(alpha, degrees), 1, 0.01) << degrees;
 }
 
 TEST(Power, OfVariancesThatAreKnownIsNormal) {
-  EXPECT_NEAR(WelchPower(0.05, 1e6, 1e6).of(z_needed(0.05, 0.8), {0.5}, {0.5}), 0.8, 1e-3);
+  const double change = z_needed(0.05, 0.8) * std::sqrt(0.01 * 2 / 1e5);
+  RunSide before = side_of(1e5, 1, 0.1), after = before;
+  after.mean += change;
+  EXPECT_NEAR(ChangePower(0.05).of(before, after), 0.8, 1e-3);
   EXPECT_NEAR(z_needed(0.05, 0.8), 2.8016, 1e-4);
 }
 

@@ -1,0 +1,59 @@
+// The variances of the means of two sides of runs, as test_change() takes them. docs/statistics.md explains
+// it in words.
+#pragma once
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "report/statistics/change_test.h"
+
+namespace pctally {
+
+/// What the runs of one side show.
+struct RunSide {
+  Measured first;    ///< of its runs
+  double runs = 0;   ///< that are known apart
+  double added = 0;  ///< runs that each of these is the mean of, on average
+  double mean = 0;
+  double counting = 0;  ///< part of the variance, on average
+  double variance = 0;  ///< of one of `runs`
+  double degrees = 0;   ///< that the variance rests on
+};
+
+/// REQUIRES: not empty.
+RunSide side_of(std::span<const Measured> runs);
+
+/// The variances of two means, and the degrees of freedom they rest on.
+struct MeanVariances {
+  double before = 0, after = 0;
+  double degrees = kManyDegrees;  ///< of their sum
+  double before_degrees = kManyDegrees, after_degrees = kManyDegrees;
+  bool one_estimate = false;  ///< both rest on one, of `degrees`
+
+  [[nodiscard]] double deviation() const { return std::sqrt(before + after); }
+};
+
+/// Those of Welch's test. What one side borrows from the other is one estimate for both.
+MeanVariances welch_variances(const RunSide& before, const RunSide& after, double between_runs);
+
+/// With what is assumed beside what the runs show. Nothing where there are enough of them, or one a side.
+std::optional<MeanVariances> variances_of_few(const RunSide& before, const RunSide& after,
+                                              double between_runs);
+
+/// Those that give the narrower interval. `quantile`: of Student's t, by degrees of freedom.
+MeanVariances mean_variances(const RunSide& before, const RunSide& after, double between_runs,
+                             const auto& quantile) {
+  const MeanVariances welch = welch_variances(before, after, between_runs);
+  const auto few = variances_of_few(before, after, between_runs);
+  const bool narrower =
+      few && few->deviation() * quantile(few->degrees) < welch.deviation() * quantile(welch.degrees);
+  return narrower ? *few : welch;
+}
+
+/// A run of a side whose amount is `amount` varies by counting that, and between runs as the other side
+/// shows; where both have one run, as it is assumed.
+double variance_beside(const RunSide& side, const RunSide& other, double amount, double between_runs);
+
+RunVariation variation_of(const RunSide& before, const RunSide& after, double between_runs);
+
+}  // namespace pctally
