@@ -58,6 +58,26 @@ class Compare(unittest.TestCase):
         self.assertLess(amount["after"], 3 * amount["before"])
         self.assertGreater(amount["after"], amount["before"] / 3)
 
+    def test_the_schema_describes_every_key(self):
+        """The published schema allows new keys; here each must be in it."""
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("python3-jsonschema is not installed")
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "diff.schema.json"), encoding="utf-8") as file:
+            schema = json.load(file)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        for described in (schema, schema["properties"]["total"], *schema["$defs"].values()):
+            if "properties" in described:
+                described["additionalProperties"] = False
+        limits = ["--fail-if", "total > +900%", "--fail-if", "seconds(work) > +1ms", "--fail-if", "share(work) > +99pp"]
+        for words, status in ((["a.pct", "c.pct"], 0), ([*limits, "a.pct", "b.pct", "--", "c.pct"], 1),
+                              (["--by", "line", "a.pct", "c.pct"], None), (["--by", "object", "--work", "150,1500", "a.pct", "c.pct"], 0)):
+            with self.subTest(words):
+                done = pctally("diff", "--json", *words, cwd=self.directory)
+                self.assertIn(done.returncode, (0, 1, 3) if status is None else (status,), done.stderr)
+                jsonschema.Draft202012Validator(schema).validate(json.loads(done.stdout))
+
     def test_more_work_is_named(self):
         data = json.loads(self.run_diff("--json", "a.pct", "c.pct").stdout)
         self.assertEqual(data["rows"][0]["name"], "work")

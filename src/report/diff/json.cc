@@ -78,6 +78,7 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
     if (!result.line.empty()) limit["line"] = valid_utf8(result.line);
     if (!result.other_name.empty()) limit["other_name"] = result.other_name;
     if (result.in_doubt) limit["paths_in_doubt"] = true;
+    if (result.gone) limit["gone"] = true;
     limits.push_back(std::move(limit));
   }
   return json.dump(1) + "\n";

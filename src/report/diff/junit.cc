@@ -14,8 +14,7 @@ bool passes(const LimitResult& result) { return result.outcome == LimitResult::O
 
 std::string failure(const Diff& diff, const LimitResult& result) {
   std::string message = measured_text(result);
-  if (!result.line.empty()) message += "; of " + escaped(result.line);
-  if (!result.other_name.empty()) message += "; " + result.other_name;
+  for (const std::string& remark : remarks_of(result)) message += "; " + remark;
   return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", outcome_word(result.outcome),
                      marked_up(message), xml(verdict_sentence(diff)));
 }

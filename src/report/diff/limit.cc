@@ -246,6 +246,8 @@ Result<Limit> parse_limit(std::string_view text) {
 }
 
 Result<std::vector<Limit>> parse_limits(std::string_view lines) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors begin files with it
+  if (lines.starts_with(kByteOrderMark)) lines.remove_prefix(kByteOrderMark.size());
   std::vector<Limit> limits;
   int number = 0;
   while (!lines.empty()) {
@@ -277,6 +279,17 @@ std::string measured_text(const LimitResult& result) {
   const char* unit = unit_of(result.limit);
   if (const auto half = half_width(result)) return fmt::format("{} ± {} {}", number, rounded(*half, 3), unit);
   return fmt::format("{} {} ({} to {} {})", number, unit, rounded(low, 3), rounded(high, 3), unit);
+}
+
+std::vector<std::string> remarks_of(const LimitResult& result) {
+  std::vector<std::string> remarks;
+  if (result.runs_needed != 0)
+    remarks.push_back(fmt::format("about {} runs a side would decide it", result.runs_needed));
+  if (!result.line.empty()) remarks.push_back("of " + escaped(result.line));
+  if (!result.other_name.empty()) remarks.push_back(result.other_name);
+  if (result.in_doubt) remarks.emplace_back("call paths that are cut, folded or not kept may be more");
+  if (result.gone) remarks.emplace_back("the new side has none of it: was it renamed or inlined?");
+  return remarks;
 }
 
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
@@ -322,6 +335,7 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
       return result;
     }
   }
+  result.gone = result.outcome == Outcome::kPass && change.before > 0 && change.after <= 0;
   const double distance = std::abs(result.measured - limit.value);
   const double widths = half_width_for(limit, change) * scale / distance;
   const double runs = static_cast<double>(std::max(diff.old_runs, diff.new_runs)) * squared(widths);

@@ -42,6 +42,7 @@ struct LimitResult {
   std::string line{};     ///< the whole name of the line, where the limit has the end of its path
   bool nameless = false;  ///< kUndecided: code of its rows' objects has no names on one side
   bool in_doubt = false;  ///< kUndecided: call paths that are cut, folded or not kept may hold as much
+  bool gone = false;      ///< kPass: the new side has no tick of it, and no function of its short name
   std::string
       other_name{};  ///< kUndecided: that a side has the function under another name, perhaps; escaped
 };
@@ -59,6 +60,9 @@ std::optional<double> half_width(const LimitResult& result);
 /// What was measured: "+23.1 ± 4.2 ms", "+42 % (-8 to +118 %)", "1 ms (0 to 3 ms)"; with a sign if the limit
 /// is on the change.
 std::string measured_text(const LimitResult& result);
+
+/// What else a reader of the outcome must know; of one line, escaped.
+std::vector<std::string> remarks_of(const LimitResult& result);
 
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is
 /// undecided; so it is where Diff::is_in_doubt(object), and where a side has another row instead

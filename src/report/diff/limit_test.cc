@@ -233,6 +233,17 @@ TEST(Limit, NamesTheLineThatItMeans) {
   EXPECT_EQ(check_limit(diff, *parse_limit("seconds(/new/x.c:6) > +50ms"))->line, "") << "it says so itself";
 }
 
+TEST(Limit, OfAFunctionThatIsGoneSaysSo) {
+  const Diff diff = diff_of_rows({{"parse", "", 50, 0}, {"other", "", 10, 10}, {"fresh", "", 0, 10}});
+  const auto result = check_limit(diff, *parse_limit("share(parse) > +2pp"));
+  EXPECT_EQ(result->outcome, Outcome::kPass);
+  EXPECT_TRUE(result->gone);
+  EXPECT_NE(limits_text({*result}, false).find("; the new side has none of it: was it renamed or inlined?"),
+            std::string::npos);
+  EXPECT_FALSE(check_limit(diff, *parse_limit("share(other) > +50pp"))->gone);
+  EXPECT_FALSE(check_limit(diff, *parse_limit("share(fresh) > +90pp"))->gone);
+}
+
 TEST(Limit, AnExactNameOnBothSidesMeansNoOther) {
   const Diff diff = diff_of_rows({{"f", "", 20, 20}, {"f(int)", "_Z1fi", 0, 30}});
   EXPECT_EQ(outcome_of(diff, "seconds(f) > +50%"), Outcome::kPass);
@@ -409,6 +420,8 @@ TEST(Limit, ABudgetIsOneALine) {
   const auto lambda = parse_limits("seconds(main::{lambda#1}::operator()) > 2s\t# why (f) > 1");
   ASSERT_TRUE(lambda);
   EXPECT_EQ(lambda->at(0).function, "main::{lambda#1}::operator()");
+  EXPECT_EQ(parse_limits("\xef\xbb\xbftotal > +3%\r\n")->at(0).text, "total > +3%")
+      << "as some editors write";
   auto wrong = parse_limits("total > +3%\nnonsense\n");
   ASSERT_FALSE(wrong);
   EXPECT_NE(std::string(wrong.error().text).find("line 2: "), std::string::npos);

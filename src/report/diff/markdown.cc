@@ -70,8 +70,7 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   for (const LimitResult& result : results) {
     out += fmt::format("| {} | {} | {}", markdown_cell(result.limit.text), measured_text(result),
                        outcome_word(result.outcome));
-    if (!result.line.empty()) out += ", of " + markdown_cell(escaped(result.line));
-    if (!result.other_name.empty()) out += ": " + markdown_cell(result.other_name);
+    for (const std::string& remark : remarks_of(result)) out += "; " + markdown_cell(remark);
     out += " |\n";
   }
   const AmountUnit unit = unit_of_rows(diff);

@@ -67,6 +67,7 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options);
 std::string limits_text(const std::vector<LimitResult>& results, bool color);
 std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& results, size_t limit);
 Json change_json(const Change& change);
+/// One object, described by docs/diff.schema.json.
 std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results);
 
 /// One test case a limit: a failure if it is exceeded or undecided, an error if it passes and there are

@@ -185,11 +185,7 @@ std::string limits_text(const std::vector<LimitResult>& results, bool color) {
          passed = result.outcome == LimitResult::Outcome::kPass;
     std::string text = fmt::format("{:9}  {}: {}", outcome_word(result.outcome), escaped(result.limit.text),
                                    measured_text(result));
-    if (result.runs_needed != 0)
-      text += fmt::format("; about {} runs a side would decide it", result.runs_needed);
-    if (!result.line.empty()) text += "; of " + escaped(result.line);
-    if (!result.other_name.empty()) text += "; " + result.other_name;
-    if (result.in_doubt) text += "; call paths that are cut, folded or not kept may be more";
+    for (const std::string& remark : remarks_of(result)) text += "; " + remark;
     out += colored(color, failed ? kRed : passed ? kGreen : kDim, text) + "\n";
   }
   return out;
