@@ -206,6 +206,18 @@ class Annotate(unittest.TestCase):
         self.assertIn(source, {row["file"] for row in own["rows"]})
         self.assertIn(f"source: {source}\n", archive(recorded.path, os.path.join(directory, "archived.pct")))
 
+    def test_an_archive_has_the_source_of_a_function_that_only_calls(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        for name, text in (("caller.c", "void busy(long);\nint main(void) {\n  busy(30000000);  // the call\n  return 0;\n}\n"),
+                           ("busy.c", "volatile long n;\nvoid busy(long most) {\n  while (n < most) n++;\n}\n")):
+            with open(os.path.join(directory, name), "w") as file:
+                file.write(text)
+        subprocess.run(["gcc", "-O1", "-g", "-o", "busy", "caller.c", "busy.c"], cwd=directory, check=True)
+        profile, archived = p.record([os.path.join(directory, "busy")], "-g").path, os.path.join(directory, "archived.pct")
+        self.assertIn(f"source: {os.path.join(directory, 'caller.c')}\n", archive(profile, archived))
+        os.remove(os.path.join(directory, "caller.c"))
+        self.assertIn("// the call", annotate("main", archived).stdout)
+
     def test_own_lines_have_their_hottest_chain_beside_them(self):
         """As --inlines has it, whose rows are chains; the rows are no others than without."""
         chains = {}

@@ -6,6 +6,7 @@
 
 #include "names/names_section.h"
 #include "report/annotate/annotation.h"
+#include "report/path_totals.h"
 #include "report/print/directories.h"
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
@@ -13,9 +14,21 @@
 namespace pctally {
 namespace {
 
-bool is_hot(const HotFunction& function, const Profile& profile) {
+bool is_hot(const HotFunction& function, uint64_t ticks, const Profile& profile) {
   const auto all = static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1));
-  return !function.is_whole_object() && static_cast<double>(function.ticks) >= kHotFrom * all;
+  return !function.is_whole_object() && static_cast<double>(ticks) >= kHotFrom * all;
+}
+
+using Place = std::pair<uint32_t, uint64_t>;  ///< executable and position
+
+/// Ticks in what was called from each place; several times where it recurs on a path.
+std::map<Place, uint64_t> ticks_called_from(const PathTree& tree) {
+  const std::vector<uint64_t> below = ticks_below(tree);
+  std::map<Place, uint64_t> places;
+  for (size_t i = 0; i < tree.size(); ++i)
+    if (tree[i].kind == PathNodeKind::kCode)
+      places[{tree[i].executable, tree[i].position}] += below[i] - tree[i].self;
+  return places;
 }
 
 std::string text_of(const SourceFile& source) {
@@ -31,7 +44,8 @@ ArchiveContents::ArchiveContents(const Profile& profile, const ArchiveOptions& o
     : options_(options), sources_({}, &kept_source, source_fetcher()) {
   ObjectNames names(profile, &open_symbolizer);
   for (const HotFunction& function : hot_functions(profile, names))
-    if (is_hot(function, profile)) add_code(profile, function, names);
+    if (is_hot(function, function.ticks, profile)) add_code(profile, function, names);
+  add_callers(profile, names);
   for (const HitPlaces& hit : hit_places(profile)) add_object(profile, hit, names);
   if (options_.sources) add_sources();
   if (!writer_.empty()) section_ = writer_.bytes();
@@ -60,9 +74,18 @@ void ArchiveContents::add_code(const Profile& profile, const HotFunction& functi
     if (auto position = symbolizer.position(instruction.target)) parts.targets.push_back(*position);
   }
   if (!code.bytes.empty()) parts.code[{function.range.start, function.range.end}] = std::move(code);
-  for (const std::vector<Frame>& frames : symbolizer.frames(function.positions))
-    note_sources(frames, symbolizer, profile.executables[function.executable].build_id);
-  digests_.merge(symbolizer.digests(function.positions));
+  note_sources(symbolizer, function, profile);
+}
+
+/// Functions that mostly call others have hot lines, too.
+void ArchiveContents::add_callers(const Profile& profile, ObjectNames& names) {
+  const std::map<Place, uint64_t> called = ticks_called_from(profile.paths.context);
+  for (const HotFunction& function : calling_functions(profile, names)) {
+    uint64_t ticks = 0;
+    for (const uint64_t position : function.positions) ticks += called.at({function.executable, position});
+    if (!is_hot(function, ticks, profile)) continue;
+    note_sources(names.symbolizer(function.executable), function, profile);
+  }
 }
 
 /// Names first, as a section has them: an object with all its ranges, then the code and the lines in it.
@@ -103,13 +126,17 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, bool made_at_run_time, 
   }
 }
 
-void ArchiveContents::note_sources(const std::vector<Frame>& frames, const Symbolizer& symbolizer,
-                                   const BuildId& build_id) {
-  for (const Frame& frame : frames) {
-    if (frame.file.empty()) continue;
-    named_.insert(frame.file);
-    sources_.named_by(symbolizer.owner_to_share(), build_id, frame.file);
+void ArchiveContents::note_sources(Symbolizer& symbolizer, const HotFunction& function,
+                                   const Profile& profile) {
+  for (const std::vector<Frame>& frames : symbolizer.frames(function.positions)) {
+    for (const Frame& frame : frames) {
+      if (frame.file.empty()) continue;
+      named_.insert(frame.file);
+      sources_.named_by(symbolizer.owner_to_share(), profile.executables[function.executable].build_id,
+                        frame.file);
+    }
   }
+  digests_.merge(symbolizer.digests(function.positions));
 }
 
 /// By its MD5: then it does not matter when it was changed.

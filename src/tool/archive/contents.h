@@ -42,7 +42,8 @@ class ArchiveContents {
   void add_code(const Profile& profile, const HotFunction& function, ObjectNames& names);
   void add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names);
   void add_places(Symbolizer& symbolizer, bool made_at_run_time, const Parts& parts);
-  void note_sources(const std::vector<Frame>& frames, const Symbolizer& symbolizer, const BuildId& build_id);
+  void add_callers(const Profile& profile, ObjectNames& names);
+  void note_sources(Symbolizer& symbolizer, const HotFunction& function, const Profile& profile);
   void add_sources();
   /// Why a source may not go in; empty if it may.
   [[nodiscard]] std::string reason_against(const std::string& path, const SourceFile& source) const;
