@@ -18,15 +18,19 @@ std::vector<Row> rows_by_process(const Profile& profile) {
   return rows;
 }
 
-/// A row of the file may stand for any number of processes: then their number is not known.
+/// A row of the file may stand for any number of processes: then their number is not known. A process that
+/// executed a program may have two rows: one before, one after. Processes of several runs may have one
+/// number.
 std::vector<Row> rows_by_command(const Profile& profile) {
   std::map<std::string, Row> rows;
   std::set<std::string> uncounted;
+  std::set<std::pair<int32_t, std::string>> seen;
+  const bool one_run = profile.runs.size() <= 1;
   for (const ProfileProcess& process : profile.processes) {
     Row& row = rows[process.comm];
     row.process = process.comm;
     row.ticks += process.ticks;
-    ++row.processes;
+    if (seen.emplace(process.pid, process.comm).second || !one_run) ++row.processes;
     if (process.pid == 0) uncounted.insert(process.comm);
   }
   std::vector<Row> result;

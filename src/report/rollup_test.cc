@@ -187,7 +187,8 @@ TEST(Rollup, ProcessesOfOneNameAreOneCommand) {
     process.ticks = ticks;
   };
   add(11, "cc1", 10);
-  add(12, "cc1", 20);
+  add(12, "cc1", 0);
+  add(12, "cc1", 20);  // it executed another program of that name
   add(13, "as", 5);
   add(0, "as", 5);
   const Report report = make(profile, {.by = Grouping::kCommand});
