@@ -153,12 +153,13 @@ class EdgeWalk {
 
   void add(const PlaneCall& call) {
     const Place& caller = places(call.frames)[call.caller];
+    if (caller.frame->inlined) function_ticks_.add_plane(caller.dense, call);
+    if (call.callee == nullptr) return;
     const bool is_inlined = call.caller + 1 < call.frames.size();
-    const Place callee = is_inlined ? places(call.frames)[call.caller + 1] : place_of(call.callee);
+    const Place callee = is_inlined ? places(call.frames)[call.caller + 1] : place_of(*call.callee);
     const uint32_t edge = edge_of(&caller, callee.function);
     for (const uint32_t each : {edge, edges_[edge].sum})
       if (each != kNone) edge_ticks_.add_plane(each, call);
-    if (caller.frame->inlined) function_ticks_.add_plane(caller.dense, call);
   }
 
   /// Which functions have ticks where another function is the end of the path.

@@ -293,13 +293,14 @@ class CallerWalk {
   void add(const PlaneCall& call) {
     const StackFrame& caller = call.frames[call.caller];
     if (caller.inlined) inlined_of_[side_of(callee_of(caller))].add(call.scope, call.ticks);
-    if (is_function(call.callee)) {
+    if (call.callee == nullptr) return;
+    if (is_function(*call.callee)) {
       CallerRow row = row_of(caller);
       row.outer = outer_of(call.caller, [&call](size_t i) -> const StackFrame& { return call.frames[i]; });
       callers_.add_plane(side_of(caller), row, call);
     }
     if (!is_function(caller)) return;
-    const StackFrame callee = callee_of(call.callee);
+    const StackFrame callee = callee_of(*call.callee);
     callees_.add_plane(side_of(callee), row_of(callee), call);
   }
 

@@ -310,6 +310,28 @@ TEST(Callers, ThatFoundNoRoomAreSaidToBeMissing) {
   }
 }
 
+/// f1 > f2 > inlined > f6 has 11 ticks, 10 of them folded in f1; f5 and f6 are one entry of the unwind table.
+TEST(Callers, OfInlinedCodeThatCallsIntoASharedEntryHoldTheFoldedTicks) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 10);
+  paths.add(paths.add(main, 0x211), 0x600, 1);
+  paths.add(main, 0x500, 1);
+  paths.add_plane(0x100, 12);
+  paths.add_plane(0x200, 11);
+  paths.add_plane(0x500, 12);
+  const auto call = [&](uint32_t entry, uint64_t position, uint64_t ticks) {
+    paths.profile.paths.plane.push_back(
+        {.parent = entry, .kind = PathNodeKind::kCode, .position = position, .self = ticks});
+  };
+  call(2, 0x110, 11);
+  call(3, 0x211, 11);
+  call(3, 0x110, 1);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  const Callers callers = callers_of(paths.profile, named, find_functions(named, "inlined").at(0));
+  EXPECT_GE(callers.ticks + callers.folded, 11u);
+}
+
 /// f2 has 9 to 13 ticks; f3 calls it 3 to 7 times.
 TEST(Callers, AShareOfARangeIsOfTheLargerWholeAtLeastAndOfTheSmallerAtMost) {
   PathProfile paths;

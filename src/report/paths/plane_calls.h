@@ -32,12 +32,12 @@ class PlaneTicks {
 struct PlaneCall {
   const std::vector<StackFrame>& frames;
   size_t caller;
-  const StackFrame& callee;
+  const StackFrame* callee;  ///< null: one of several functions that share an entry
   uint32_t scope;
   uint64_t ticks;
 };
 
-/// Calls visit(const PlaneCall&) for each call of functions that have entries of their own.
+/// Calls visit(const PlaneCall&) for each call.
 template <class Visit>
 void for_each_plane_call(const NamedPaths& paths, Visit&& visit) {
   const PathTree& plane = paths.plane();
@@ -47,10 +47,11 @@ void for_each_plane_call(const NamedPaths& paths, Visit&& visit) {
     const uint32_t scope = plane[function].parent;
     const std::vector<StackFrame>& frames = paths.plane_frames(i);
     for (size_t k = 0; k + 1 < frames.size(); ++k)
-      visit(PlaneCall{frames, k, frames[k + 1], scope, plane[i].self});
+      visit(PlaneCall{frames, k, &frames[k + 1], scope, plane[i].self});
     const std::vector<StackFrame>& called = paths.plane_frames(function);
-    if (frames.empty() || called.empty() || !paths.known(called.back()).complete) continue;
-    visit(PlaneCall{frames, frames.size() - 1, called.back(), scope, plane[i].self});
+    if (frames.empty() || called.empty()) continue;
+    const StackFrame* callee = paths.known(called.back()).complete ? &called.back() : nullptr;
+    visit(PlaneCall{frames, frames.size() - 1, callee, scope, plane[i].self});
   }
 }
 
