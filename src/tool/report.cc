@@ -257,10 +257,10 @@ int refuse_lines(const std::string& file) {
 /// That `text` may be 'name (object)', ...: names that are accepted.
 std::string choice_of(const std::string& text, const std::vector<StackFrame>& functions, size_t listed) {
   std::string list;
-  for (size_t i = 0; i < listed; ++i)
-    list += fmt::format("{}'{}'", i == 0 ? "" : ", ", listed_name(functions[i]));
-  if (functions.size() > listed) list += fmt::format(" and {} more", functions.size() - listed);
-  return fmt::format("{} may be {}; write one of these names", text, list);
+  for (size_t i = 0; i < listed; ++i) list += (i == 0 ? "'" : ", '") + listed_name(functions[i]) + "'";
+  const size_t more = functions.size() - listed;
+  if (more != 0) list += fmt::format(" and {} more, which report --filter lists", more);
+  return fmt::format("{} may be {}; write one name", text, list);
 }
 
 int refuse_missing_function(const Profile& profile, const Arguments& arguments, const NamedPaths& paths,

@@ -104,6 +104,7 @@ TABLE = [
     ("record -- ./nosuchcmd", "cannot run './nosuchcmd': not found", NOT_FOUND),
     ("record -- 'ls -l'", "cannot run 'ls -l': not found; do not quote a command with its arguments: record -- ls -l",
      NOT_FOUND),
+    ("record -- 'ls -l; true'", "cannot run 'ls -l; true': not found; a shell runs it: record -- sh -c 'ls -l; true'", NOT_FOUND),
     ("record -- cd src", "cannot run 'cd': it is part of the shell; use: pctally record -- sh -c 'cd src'", NOT_FOUND),
     ("record -- ./a.sh", "cannot run ./a.sh: not executable; chmod +x ./a.sh, or record -- sh ./a.sh", CANNOT_RUN),
     ("record -- ./q.sql", "cannot run ./q.sql: not executable; if it is a program: chmod +x ./q.sql", CANNOT_RUN),

@@ -44,9 +44,13 @@ std::string not_found(const std::vector<std::string>& command) {
   if (is_shell_word(name))
     return fmt::format("cannot run '{}': it is part of the shell; use: pctally record -- sh -c '{}'", name,
                        fmt::join(command, " "));
-  if (name.find_first_of(" \t\n") != std::string::npos)
+  if (name.find_first_of(" \t\n") != std::string::npos) {
+    const bool for_a_shell = name.find_first_of(";|&<>$`*(") != std::string::npos;
+    if (for_a_shell && name.find('\'') == std::string::npos)
+      return fmt::format("cannot run '{0}': not found; a shell runs it: record -- sh -c '{0}'", name);
     return fmt::format(
         "cannot run '{0}': not found; do not quote a command with its arguments: record -- {0}", name);
+  }
   if (is_number(name))
     return fmt::format("cannot run '{0}': not found in PATH; to record process {0}: pctally record -p {0}",
                        name);
