@@ -65,6 +65,20 @@ std::string cause_among_totals(const Diff& diff) {
                      amount_text(diff, std::abs(innermost.total->difference)));
 }
 
+/// "; but f less by 50.0 ms": at least half of it. What was renamed, or inlined elsewhere, is two rows.
+/// `sum`: of the causes.
+std::string opposed_text(const Diff& diff, double sum) {
+  const DiffRow* opposed = nullptr;
+  for (const DiffRow& row : diff.rows) {
+    const double change = row.amount.difference;
+    if (row.verdict == Verdict::kUndecided || (change > 0) == (sum > 0)) continue;
+    if (opposed == nullptr || std::abs(change) > std::abs(opposed->amount.difference)) opposed = &row;
+  }
+  if (opposed == nullptr || std::abs(opposed->amount.difference) < 0.5 * std::abs(sum)) return "";
+  return fmt::format("; but {} {} by {}", elided_name(escaped(shown_name(diff, *opposed)), 40),
+                     sum > 0 ? "less" : "more", amount_text(diff, std::abs(opposed->amount.difference)));
+}
+
 std::string runs_text(const Diff& diff) {
   if (diff.one_run_a_side()) return "one run a side";
   return fmt::format("{} + {} runs", diff.old_runs, diff.new_runs);
@@ -133,8 +147,9 @@ std::string cause_sentence(const Diff& diff) {
     names += joint + elided_name(escaped(shown_name(diff, *causes[i])), 40);
     sum += causes[i]->amount.difference;
   }
-  return fmt::format("{}: {}, {} by {}{}.", cause_word(diff), names, rose ? "more" : "less",
-                     amount_text(diff, std::abs(sum)), causes.size() > 1 ? " together" : "");
+  return fmt::format("{}: {}, {} by {}{}{}.", cause_word(diff), names, rose ? "more" : "less",
+                     amount_text(diff, std::abs(sum)), causes.size() > 1 ? " together" : "",
+                     opposed_text(diff, sum));
 }
 
 std::string rate_sentence(const Diff& diff) {
