@@ -239,14 +239,16 @@ Profile sum_of(std::vector<Profile> runs, const std::vector<std::string>& files)
 }
 
 /// The comparison, and the new profiles. The exit code.
-int write_html(const Diff& diff, std::vector<Profile> runs, const Arguments& arguments) {
+int write_html(const Diff& diff, const std::vector<LimitResult>& results, std::vector<Profile> runs,
+               const Arguments& arguments) {
   const Profile after = sum_of(std::move(runs), arguments.after);
   const HtmlOptions options{.names = diff.names,
                             .view = "compare",
                             .sources = !arguments.no_sources && !has_imported(after),
                             .strip_paths = arguments.strip_paths,
                             .kept_sources = &kept_source,
-                            .diff = &diff};
+                            .diff = &diff,
+                            .limits = results};
   return write_page(arguments.html, html_report(after, &open_symbolizer, options), options);
 }
 
@@ -284,7 +286,7 @@ int compare(const Arguments& arguments) {
              new_damaged = name_damaged(after, arguments.after);
   if (int failed = write_out(render(*diff, results, arguments)); failed != 0) return failed;
   if (!arguments.html.empty())
-    if (int failed = write_html(*diff, std::move(after), arguments); failed != 0) return failed;
+    if (int failed = write_html(*diff, results, std::move(after), arguments); failed != 0) return failed;
   return exit_status(*diff, results, old_damaged || new_damaged);
 }
 

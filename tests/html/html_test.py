@@ -520,6 +520,13 @@ class Compared(unittest.TestCase):
         self.assertEqual([(row[0], row[6]) for row in page.dom.rows if len(row) == 9 and row[0]], [("left", "gone")])
         self.assertIn("1 found", page.text)
 
+    def test_limits_stand_above_it(self):
+        path = self.page("--fail-if", "share(left) > +2pp", old="main;kept 700\nmain;left 300\n", new="main;kept 700\n")
+        with Browser(f"file://{path}", p.scratch()) as page:
+            page.drawn()
+            said = page.value("[...document.querySelectorAll('.limits .pass')].map(limit => limit.textContent)")
+            self.assertRegex(" ".join(said), r"^PASS share\(left\) > \+2pp: -30.* pp.*; the new side has none of it: was it renamed or inlined\?$")
+
     def test_keys_walk_its_rows(self):
         path = self.page(old="main;kept 700\nmain;left 300\n", new="main;kept 800\nmain;came 300\n")
         with Browser(f"file://{path}", p.scratch()) as page:

@@ -79,6 +79,10 @@ export interface DiffRow {
   total: Change | null; // with the function on the stack, where both sides have call paths
   total_share: Change | null;
 }
+export interface Limit {
+  outcome: "PASS" | "FAIL" | "UNDECIDED";
+  text: string;
+}
 export interface Diff {
   unit: string; // of amounts: "ms", smaller where all are small; or the event
   work: number;
@@ -93,6 +97,7 @@ export interface Diff {
   all_rows: number;
   left_out: { rows: number; amount: number; share_percent: number }; // rows that are not here, and their largest changes
   doubts: string[];
+  limits: Limit[]; // as --fail-if and --budget gave them
   rows: DiffRow[];
 }
 
@@ -124,7 +129,7 @@ export interface Data {
   diff: Diff | null;
 }
 
-export const kVersion = 5;
+export const kVersion = 6;
 
 export function readData(): Data {
   const data = JSON.parse(document.getElementById("data")!.textContent!) as Data;

@@ -292,6 +292,12 @@ std::vector<std::string> remarks_of(const LimitResult& result) {
   return remarks;
 }
 
+std::string text_of(const LimitResult& result) {
+  std::string text = escaped(result.limit.text) + ": " + measured_text(result);
+  for (const std::string& remark : remarks_of(result)) text += "; " + remark;
+  return text;
+}
+
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
   if (!diff.counts_cpu_time() && is_time(limit))
     return fail(EINVAL, "limit '%s': the profiles count %s, not time; limit the change in %%, or a share",

@@ -64,6 +64,9 @@ std::string measured_text(const LimitResult& result);
 /// What else a reader of the outcome must know; of one line, escaped.
 std::vector<std::string> remarks_of(const LimitResult& result);
 
+/// The limit, what was measured and the remarks in one line, escaped.
+std::string text_of(const LimitResult& result);
+
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is
 /// undecided; so it is where Diff::is_in_doubt(object), and where a side has another row instead
 /// (LimitedRows), or a total is in doubt. Error: EINVAL if the limit names a row of neither

@@ -183,9 +183,7 @@ std::string limits_text(const std::vector<LimitResult>& results, bool color) {
   for (const LimitResult& result : results) {
     bool failed = result.outcome == LimitResult::Outcome::kFail,
          passed = result.outcome == LimitResult::Outcome::kPass;
-    std::string text = fmt::format("{:9}  {}: {}", outcome_word(result.outcome), escaped(result.limit.text),
-                                   measured_text(result));
-    for (const std::string& remark : remarks_of(result)) text += "; " + remark;
+    const std::string text = fmt::format("{:9}  {}", outcome_word(result.outcome), text_of(result));
     out += colored(color, failed ? kRed : passed ? kGreen : kDim, text) + "\n";
   }
   return out;

@@ -45,8 +45,11 @@ Change scaled(Change change, double scale) {
 
 }  // namespace
 
-HtmlJson html_diff(const Diff& diff, const FunctionList& list, const Texts& texts) {
-  HtmlJson doubts = HtmlJson::array(), rows = HtmlJson::array();
+HtmlJson html_diff(const Diff& diff, const std::vector<LimitResult>& limits, const FunctionList& list,
+                   const Texts& texts) {
+  HtmlJson doubts = HtmlJson::array(), rows = HtmlJson::array(), checked = HtmlJson::array();
+  for (const LimitResult& result : limits)
+    checked.push_back({{"outcome", outcome_word(result.outcome)}, {"text", texts.shown(text_of(result))}});
   for (const std::string& remark : remarks_of(diff)) doubts.push_back(texts.shown(remark));
   for (const Doubt& doubt : diff.doubts) doubts.push_back(texts.shown(doubt.text()));
   const AmountUnit unit = unit_of_rows(diff);
@@ -83,6 +86,7 @@ HtmlJson html_diff(const Diff& diff, const FunctionList& list, const Texts& text
       {"left_out",
        {{"rows", diff.rows.size() - rows.size()}, {"amount", most_amount}, {"share_percent", most_share}}},
       {"doubts", std::move(doubts)},
+      {"limits", std::move(checked)},
       {"rows", std::move(rows)}};
 }
 

@@ -11,7 +11,7 @@
 namespace pctally {
 namespace {
 
-constexpr int kDataVersion = 5;  ///< as kVersion in web/src/data.ts
+constexpr int kDataVersion = 6;  ///< as kVersion in web/src/data.ts
 constexpr double kHot = 0.005;   ///< of all ticks: functions from here on are annotated
 constexpr char kNoPlaces[] = "the paths that were chosen do not say where in a function its ticks are";
 
@@ -56,7 +56,8 @@ class DataMaker {
     data["bins"] = has_places() ? html_bins(functions_, list_) : HtmlJson::object();
     add_stacks(&data);
     std::vector<std::string> files = add_sources(&data);
-    data["diff"] = options_.diff == nullptr ? HtmlJson() : html_diff(*options_.diff, list_, texts_);
+    data["diff"] =
+        options_.diff == nullptr ? HtmlJson() : html_diff(*options_.diff, options_.limits, list_, texts_);
     data["functions"] = list_.json(&texts_);
     const std::string table = html_table(report_, options_.names, texts_);
     data["texts"] = texts_.take();

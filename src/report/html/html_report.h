@@ -6,6 +6,7 @@
 
 #include "report/annotate/source_files.h"
 #include "report/diff/diff.h"
+#include "report/diff/limit.h"
 #include "report/names/shown_names.h"
 #include "report/object_names.h"
 
@@ -13,13 +14,14 @@ namespace pctally {
 
 struct HtmlOptions {
   NameStyle names = NameStyle::kShort;
-  std::string view = "functions";  ///< shown first: functions, flame, callers, source, map or compare
-  bool command = false;            ///< with the command lines of all runs
-  bool sources = true;             ///< with lines of source files
-  bool strip_paths = false;        ///< of absolute paths the last part alone
-  KeptSources kept_sources{};      ///< that the profile holds
-  FetchSource fetch_source{};      ///< gets those that are not here
-  const Diff* diff = nullptr;      ///< what changed since other profiles, by function. Outlives the call.
+  std::string view = "functions";     ///< shown first: functions, flame, callers, source, map or compare
+  bool command = false;               ///< with the command lines of all runs
+  bool sources = true;                ///< with lines of source files
+  bool strip_paths = false;           ///< of absolute paths the last part alone
+  KeptSources kept_sources{};         ///< that the profile holds
+  FetchSource fetch_source{};         ///< gets those that are not here
+  const Diff* diff = nullptr;         ///< what changed since other profiles, by function. Outlives the call.
+  std::vector<LimitResult> limits{};  ///< that it was checked for
 };
 
 struct HtmlReport {

@@ -393,6 +393,16 @@ TEST(HtmlReport, RowsOfAComparisonHaveTheFunctionsOfAllNamesakesOfTheirObject) {
   EXPECT_EQ(functions_of_rows(compared(before, after)), "f1: f1 f1; ");
 }
 
+TEST(HtmlReport, AComparisonHasItsLimits) {
+  const Profile before = run_of({0, 500, 9000}), after = run_of({0, 500, 90'000});
+  const Diff diff = diff_of({before}, {after});
+  const LimitResult exceeded = check_limit(diff, *parse_limit("seconds(f2) > +10%")).value();
+  const nlohmann::json limits = parsed(after, {.diff = &diff, .limits = {exceeded}})["diff"]["limits"];
+  ASSERT_EQ(limits.size(), 1u);
+  EXPECT_EQ(limits[0]["outcome"], "FAIL");
+  EXPECT_EQ(limits[0]["text"], text_of(exceeded));
+}
+
 TEST(HtmlReport, AmountsOfAComparisonHaveTheUnitThatFitsThem) {
   const Profile before = with_paths(run_of({0, 500, 9000})), after = with_paths(run_of({0, 500, 12'000}));
   const nlohmann::json runs = compared(before, after)["diff"];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "report/diff/diff.h"
+#include "report/diff/limit.h"
 #include "report/html/function_list.h"
 #include "report/html/texts.h"
 #include "report/paths/call_tree.h"
@@ -38,7 +39,8 @@ void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionLi
                     HtmlJson* data);
 
 /// `list`: all functions of the page. A row names those that it compares as one.
-HtmlJson html_diff(const Diff& diff, const FunctionList& list, const Texts& texts);
+HtmlJson html_diff(const Diff& diff, const std::vector<LimitResult>& limits, const FunctionList& list,
+                   const Texts& texts);
 
 /// The rows as a table, for readers without scripts. Markup.
 std::string html_table(const Report& report, NameStyle names, const Texts& texts);

@@ -43,9 +43,11 @@ function Forest(props: { of: Change; most: number; row: DiffRow }) {
 }
 
 function ForestAxis(props: { most: number }) {
-  const steps = () => axisSteps(props.most, 3).slice(1);
+  const fitting = () => axisSteps(props.most, 3).slice(1);
+  const digits = () => Math.max(0, Math.ceil(-Math.log10(fitting()[0] ?? 1) - 1e-9));
+  const isWide = (step: number) => signed(step, digits()).length > 4; // two of these to a side would overlap
+  const steps = () => (fitting().some(isWide) ? fitting().slice(-1) : fitting());
   const all = () => [...steps().map((step) => -step).reverse(), 0, ...steps()];
-  const digits = () => Math.max(0, Math.ceil(-Math.log10(steps()[0] ?? 1) - 1e-9));
   return (
     <span class="axis forest-axis" aria-hidden="true">
       <For each={all()}>{(step) => <span style={{ left: `${50 + (50 * step) / props.most}%` }}>{signed(step, digits())}</span>}</For>
@@ -145,6 +147,17 @@ export function Compare(props: { of: Diff }) {
     });
   return (
     <>
+      <Show when={props.of.limits.length > 0}>
+        <ul class="limits" aria-label="Limits">
+          <For each={props.of.limits}>
+            {(limit) => (
+              <li class={limit.outcome.toLowerCase()}>
+                <b>{limit.outcome}</b> {limit.text}
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
       <For each={props.of.doubts}>{(doubt) => <p class="doubt">{doubt}</p>}</For>
       <Note>
         {props.of.decided === 0
