@@ -68,7 +68,7 @@ ALLOWED = {
     "export": {"monfile", "report/names", "report/print", "report/account", "report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base"},
     "tool/terminal": {"recorder", "report/print", "base/file", "base"},
     "tool": {"tool/terminal", "recorder", "recorder/engine", "perf", "export", "import", "report/html", "report/annotate", "report/diff", "report/paths", "report", "report/account", "report/names", "report/print", "names", "profile", "object", "object/kernel", "histread", "histfile", "base/file", "base"},
-    "tool/archive": {"tool", "tool/terminal", "report/annotate", "report/names", "names", "profile", "histread", "histfile", "base", "report/print"},
+    "tool/archive": {"tool", "tool/terminal", "report", "report/annotate", "report/names", "names", "profile", "histread", "histfile", "base", "report/print"},
     "tool/gperf": {"tool", "tool/terminal", "object", "object/elf", "dialect/n64", "process", "base", "report/print"},
     "tool/prof": {"tool", "tool/terminal", "report/prof", "profile", "monfile/read", "object/elf", "base"},
     "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report/account", "report", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
