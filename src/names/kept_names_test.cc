@@ -377,6 +377,13 @@ TEST_F(Kept, FramesAreOfWhoeverOwnsTheProfileOrTheExecutable) {
   EXPECT_EQ(owner_after({0x100}), std::nullopt) << "of two profiles";
 }
 
+TEST_F(Kept, FramesInARootsArchiveAreNotRoots) {
+  ASSERT_TRUE(names_.add(archive({{0x100, 4, line(1)}}, {1, 2, 3}), 0));
+  const auto names = open();
+  names->frames(std::vector<uint64_t>{0x100});
+  EXPECT_EQ(names->owner(), std::nullopt) << "root archives what others have made";
+}
+
 TEST_F(Kept, FramesOfAJitAreNotRoots) {
   const ExecutableIdentity jit{.kind = ExecutableIdentity::Kind::kPrivate, .path = "[jit]", .owner = 9};
   const auto owner_of_frames = [&](uid_t owner) {

@@ -136,14 +136,15 @@ std::vector<std::vector<Frame>> KeptSymbolizer::find_frames(std::span<const uint
   return result;
 }
 
-/// Root records what others make at run time: the files that it names may not be shown for root's sake.
+/// Root records and archives what others make: the files that they name may not be shown for root's sake.
 std::optional<uid_t> KeptSymbolizer::owner() const {
   std::set<std::optional<uid_t>> owners;
   if (gave_kept_) owners = line_owners_;
   if (gave_executable_) owners.insert(executable_->owner());
   if (owners.size() != 1) return {};
   const std::optional<uid_t> one = *owners.begin();
-  return identity_.kind == ExecutableIdentity::Kind::kPrivate && one == 0u ? std::nullopt : one;
+  const bool of_others = gave_kept_ || identity_.kind == ExecutableIdentity::Kind::kPrivate;
+  return of_others && one == 0u ? std::nullopt : one;
 }
 
 CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {

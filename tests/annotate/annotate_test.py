@@ -309,6 +309,9 @@ class Annotate(unittest.TestCase):
             # A page and an archive may be given away: they hold what everybody may read.
             self.assertEqual(f"text of {name}" in in_page, allowed and owner == 0, name)
             self.assertEqual(f"source: {directory}/{name}\n" in said, allowed and owner == 0, said)
+        shown = annotate("main", kept, "--all").stdout + subprocess.run([p.PCTALLY, "report", kept], capture_output=True, text=True).stdout
+        self.assertNotIn("text of secret.h", shown, "an archive that root made is not root's word")
+        self.assertIn("text of open.h", shown)
         os.chown(program, 0, 0)
         self.assertIn("text of secret.h", annotate("main", recorded.path, "--all").stdout, "root's own program")
 
