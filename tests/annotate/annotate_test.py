@@ -218,6 +218,20 @@ class Annotate(unittest.TestCase):
         os.remove(os.path.join(directory, "caller.c"))
         self.assertIn("// the call", annotate("main", archived).stdout)
 
+    def test_an_archive_has_the_source_of_inlined_code_that_never_ran(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        for name, text in (("rare.h", "static inline void rare(volatile long* n) {\n  *n = 7;  // hardly ever\n}\n"),
+                           ("often.c", '#include "rare.h"\nvolatile long n;\nint main(void) {\n  while (n < 30000000)\n    if (++n < 0) rare(&n);\n}\n')):
+            with open(os.path.join(directory, name), "w") as file:
+                file.write(text)
+        subprocess.run(["gcc", "-O2", "-g", "-o", "often", "often.c"], cwd=directory, check=True)
+        profile, archived = p.record([os.path.join(directory, "often")]).path, os.path.join(directory, "archived.pct")
+        archive(profile, archived)
+        shown = annotate("main", profile, "--all").stdout
+        self.assertIn("// hardly ever", shown)
+        os.remove(os.path.join(directory, "rare.h"))
+        self.assertEqual(annotate("main", archived, "--all").stdout, shown)
+
     def test_own_lines_have_their_hottest_chain_beside_them(self):
         """As --inlines has it, whose rows are chains; the rows are no others than without."""
         chains = {}

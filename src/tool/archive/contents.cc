@@ -68,13 +68,17 @@ void ArchiveContents::add_code(const Profile& profile, const HotFunction& functi
   CodeBytes code = symbolizer.code(function.range.start, function.range.end);
   Parts& parts = parts_[function.executable];
   const Disassembler disassembler(code, Syntax::kAtt);
+  std::set<uint64_t> positions(function.positions.begin(), function.positions.end());
   for (const Instruction& instruction : disassembler.instructions()) {
-    parts.places[function.range.start + (instruction.address - code.address)] = instruction.length;
+    const uint64_t at = function.range.start + (instruction.address - code.address);
+    parts.places[at] = instruction.length;
+    positions.insert(at);
     if (instruction.target == 0) continue;
     if (auto position = symbolizer.position(instruction.target)) parts.targets.push_back(*position);
   }
   if (!code.bytes.empty()) parts.code[{function.range.start, function.range.end}] = std::move(code);
-  note_sources(symbolizer, function, profile);
+  note_sources(symbolizer, {positions.begin(), positions.end()},
+               profile.executables[function.executable].build_id);
 }
 
 /// Functions that mostly call others have hot lines, too.
@@ -84,7 +88,8 @@ void ArchiveContents::add_callers(const Profile& profile, ObjectNames& names) {
     uint64_t ticks = 0;
     for (const uint64_t position : function.positions) ticks += called.at({function.executable, position});
     if (!is_hot(function, ticks, profile)) continue;
-    note_sources(names.symbolizer(function.executable), function, profile);
+    note_sources(names.symbolizer(function.executable), function.positions,
+                 profile.executables[function.executable].build_id);
   }
 }
 
@@ -126,17 +131,16 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, bool made_at_run_time, 
   }
 }
 
-void ArchiveContents::note_sources(Symbolizer& symbolizer, const HotFunction& function,
-                                   const Profile& profile) {
-  for (const std::vector<Frame>& frames : symbolizer.frames(function.positions)) {
+void ArchiveContents::note_sources(Symbolizer& symbolizer, const std::vector<uint64_t>& positions,
+                                   const BuildId& build_id) {
+  for (const std::vector<Frame>& frames : symbolizer.frames(positions)) {
     for (const Frame& frame : frames) {
       if (frame.file.empty()) continue;
       named_.insert(frame.file);
-      sources_.named_by(symbolizer.owner_to_share(), profile.executables[function.executable].build_id,
-                        frame.file);
+      sources_.named_by(symbolizer.owner_to_share(), build_id, frame.file);
     }
   }
-  digests_.merge(symbolizer.digests(function.positions));
+  digests_.merge(symbolizer.digests(positions));
 }
 
 /// By its MD5: then it does not matter when it was changed.

@@ -43,7 +43,8 @@ class ArchiveContents {
   void add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names);
   void add_places(Symbolizer& symbolizer, bool made_at_run_time, const Parts& parts);
   void add_callers(const Profile& profile, ObjectNames& names);
-  void note_sources(Symbolizer& symbolizer, const HotFunction& function, const Profile& profile);
+  /// `positions`: ascending.
+  void note_sources(Symbolizer& symbolizer, const std::vector<uint64_t>& positions, const BuildId& build_id);
   void add_sources();
   /// Why a source may not go in; empty if it may.
   [[nodiscard]] std::string reason_against(const std::string& path, const SourceFile& source) const;
