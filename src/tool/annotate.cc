@@ -261,20 +261,22 @@ void say_how_it_was_meant(const Arguments& arguments, const Meant& meant) {
     inform("{} is another name of {}", elided(escaped(arguments.query), 40), elided(escaped(name), 50));
 }
 
-/// A JIT compiles a hot function several times; nearly all ticks are in the last one.
-void take_main_copy(const Arguments& arguments, const Profile& profile,
-                    std::vector<const HotFunction*>* meant) {
+/// A JIT compiles a hot function several times; nearly all ticks are in the last one. What to say of it.
+std::string take_main_copy(const Arguments& arguments, const Profile& profile,
+                           std::vector<const HotFunction*>* meant) {
   const auto is_made = [&](const HotFunction* function) {
     return is_made_code(profile.executables[function->executable]);
   };
   const bool are_copies = meant->size() > 1 && std::ranges::all_of(*meant, is_made);
   const HotFunction* copy = are_copies ? main_copy(*meant) : nullptr;
-  if (copy == nullptr) return;
+  if (copy == nullptr) return "";
   uint64_t all = 0;
   for (const HotFunction* function : *meant) all += function->ticks;
-  inform("'{}' was compiled {} times; this copy has {} of the {:.1f} %", elided(escaped(arguments.query), 40),
-         meant->size(), share_of(*copy, profile), percent_of(all, profile.ledger.ticks()));
+  const size_t times = meant->size();
   *meant = {copy};
+  return fmt::format("'{}' was compiled {} times; this copy has {} of the {:.1f} %",
+                     elided(escaped(arguments.query), 40), times, share_of(*copy, profile),
+                     percent_of(all, profile.ledger.ticks()));
 }
 
 bool of_one_object(const std::vector<const HotFunction*>& functions) {
@@ -309,17 +311,18 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   }
   std::vector<const HotFunction*>& meant = found.functions;
   if (meant.empty()) return no_such_function(arguments, functions, profile, names, found.on_stacks);
-  take_main_copy(arguments, profile, &meant);
+  const std::string copy = take_main_copy(arguments, profile, &meant);
   if (meant.size() > 1) {
     complain("'{}' is {}; name one in full{}", arguments.query, listed(meant, profile),
              of_one_object(meant) ? "" : ", or its --object");
     return kExitInput;
   }
-  say_how_it_was_meant(arguments, found);
   if (std::string why = no_code(*meant[0], profile, names); !why.empty()) {
     complain("{}", why);
     return kExitInput;
   }
+  if (!copy.empty()) inform("{}", copy);
+  say_how_it_was_meant(arguments, found);
   Annotator annotator(profile, names, *meant[0], arguments.intel ? Syntax::kIntel : Syntax::kAtt);
   std::vector<SourcePath> paths;
   for (const std::string& text : arguments.source_paths) paths.push_back(*parse_source_path(text));

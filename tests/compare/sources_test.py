@@ -100,8 +100,8 @@ class Sources(unittest.TestCase):
         return set(re.findall(r"(?m) [tT] (\w+)", subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout))
 
     def test_sqlite3_with_less_optimisation(self):
-        """With -O1 functions run that -O2 has inlined, so that it has no symbol of theirs: two of the first three rows are such, no other
-        is called new there, and one may be of both: slower, or with less of its own, as what was inlined is another's now."""
+        """With -O1 functions run that -O2 has inlined, so that it has no symbol of theirs: three of the first six rows are such, and no
+        other is called new there. Others are of both: slower, or with less of their own, as what was inlined is another's now."""
         if shutil.which("tclsh") is None or shutil.which("make") is None:
             self.skipTest("tclsh or make is not installed, which make sqlite3.c")
         self.fetch("sqlite3")
@@ -112,12 +112,12 @@ class Sources(unittest.TestCase):
                                    "-Isource", "source/sqlite3.c", "-lm") for level in ("O1", "O2"))
         inlined = self.functions(less) - self.functions(more)
         diff = compare(self.directory, [more, "60"], [less, "60"])
-        top = [(row["short"], row["verdict"]) for row in diff["rows"][:3]]
+        top = [(row["short"], row["verdict"]) for row in diff["rows"][:6]]
         new = {function for function, verdict in top if verdict == "new"}
-        self.assertGreaterEqual(len(new), 2, (top, diff["verdict"]))
+        self.assertGreaterEqual(len(new), 3, (top, diff["verdict"]))
         self.assertLessEqual(new, inlined, (top, diff["verdict"]))
         self.assertNotIn("gone", {verdict for _, verdict in top}, (top, diff["verdict"]))
-        self.assertIn(top[0][0], diff["cause"])
+        self.assertTrue(any(function in diff["cause"] for function in new), (diff["cause"], top))
 
     def test_zstd_at_a_higher_level(self):
         """Level 3 is dfast, level 6 lazy: the search for matches of the one is gone, of the other is new (zstd's table of levels)."""

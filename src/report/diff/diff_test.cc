@@ -167,21 +167,6 @@ TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {
   EXPECT_THAT(cause_sentence(diff), StartsWith("Changed: f2, f3 and f4, less by"));
 }
 
-TEST(Diff, OnlyRowsThatChangedAsTheWholeDidAreItsCause) {
-  const Diff rose = diff_of({run_of({0, 1000, 5000})}, {run_of({0, 19000, 500})}),
-             fell = diff_of({run_of({0, 19000, 500})}, {run_of({0, 1000, 5000})});
-  ASSERT_EQ(rose.decided, 2u);
-  EXPECT_EQ(cause_sentence(rose), "Main cause: f1, more by 18.0 s.");
-  EXPECT_EQ(cause_sentence(fell), "Main cause: f1, less by 18.0 s.");
-}
-
-TEST(Diff, ACauseThatIsARenamedFunctionNamesBoth) {
-  const Diff diff = diff_of({run_of({0, 5000, 0, 100})}, {run_of({0, 0, 30000, 100})});
-  EXPECT_EQ(cause_sentence(diff), "Main cause: f2, more by 30.0 s.") << "five of thirty explain little";
-  const Diff renamed = diff_of({run_of({0, 5000, 0, 100})}, {run_of({0, 0, 9000, 100})});
-  EXPECT_THAT(cause_sentence(renamed), HasSubstr(": f2, more by 9.00 s; but f1 less by 5.00 s."));
-}
-
 /// From the least that it fell by to the most.
 TEST(Diff, TheWholeFellFromTheSmallerToTheLargerEnd) {
   const std::vector<Profile> before(10, run_of({0, 5000})), after(10, run_of({0, 4000}));

@@ -33,8 +33,8 @@ std::string verdict_sentence(const Diff& diff);
 
 /// What the change comes from: the decided rows that explain most of it; where the total is undecided, those
 /// that changed most. Without any, the innermost function whose total has most of the change. Empty if there
-/// is none. A row that changed the other way by half as much, as of a function that has another name now, is
-/// named.
+/// is none. What changed the other way by half as much or more is named, too: a function may have another
+/// name now, or be inlined elsewhere.
 std::string cause_sentence(const Diff& diff);
 
 /// What would have been seen; empty if anything is decided.

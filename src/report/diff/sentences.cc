@@ -65,18 +65,26 @@ std::string cause_among_totals(const Diff& diff) {
                      amount_text(diff, std::abs(innermost.total->difference)));
 }
 
-/// "; but f less by 50.0 ms": at least half of it. What was renamed, or inlined elsewhere, is two rows.
-/// `sum`: of the causes.
+/// "; but f and 2 others are less by 50.0 ms together", if that is at least half of `sum`, that of the
+/// causes: what was renamed, or inlined elsewhere, is two rows.
 std::string opposed_text(const Diff& diff, double sum) {
-  const DiffRow* opposed = nullptr;
+  const DiffRow* largest = nullptr;
+  size_t others = 0;
+  double opposed = 0;
   for (const DiffRow& row : diff.rows) {
     const double change = row.amount.difference;
     if (row.verdict == Verdict::kUndecided || (change > 0) == (sum > 0)) continue;
-    if (opposed == nullptr || std::abs(change) > std::abs(opposed->amount.difference)) opposed = &row;
+    opposed += change;
+    if (largest != nullptr) ++others;
+    if (largest == nullptr || std::abs(change) > std::abs(largest->amount.difference)) largest = &row;
   }
-  if (opposed == nullptr || std::abs(opposed->amount.difference) < 0.5 * std::abs(sum)) return "";
-  return fmt::format("; but {} {} by {}", elided_name(escaped(shown_name(diff, *opposed)), 40),
-                     sum > 0 ? "less" : "more", amount_text(diff, std::abs(opposed->amount.difference)));
+  if (largest == nullptr || std::abs(opposed) < 0.5 * std::abs(sum)) return "";
+  return fmt::format("; but {}{} {} by {}{}", elided_name(escaped(shown_name(diff, *largest)), 40),
+                     others == 0   ? " is"
+                     : others == 1 ? " and another are"
+                                   : fmt::format(" and {} others are", others),
+                     sum > 0 ? "less" : "more", amount_text(diff, std::abs(opposed)),
+                     others == 0 ? "" : " together");
 }
 
 std::string runs_text(const Diff& diff) {
