@@ -218,6 +218,18 @@ class Annotate(unittest.TestCase):
         os.remove(os.path.join(directory, "caller.c"))
         self.assertIn("// the call", annotate("main", archived).stdout)
 
+    def test_code_of_a_jit_that_is_gone_is_one_line(self):
+        """Two processes made the function, and one of them has nearly all ticks."""
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        runs = [p.record([p.program("jit"), seconds], path=os.path.join(directory, seconds + ".pct")) for seconds in ("0.02", "1")]
+        if runs[0].returncode == 77:
+            self.skipTest("no machine code for this machine in programs/jit.c")
+        both = os.path.join(directory, "sum.pct")
+        subprocess.run([p.PCTALLY, "merge", "-q", "-o", both, *(run.path for run in runs)], check=True)
+        done = annotate("jitted_loop", both)
+        self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
+        self.assertRegex(done.stderr, r"^pctally: jitted_loop \[0x[0-9a-f]+\] was made by a JIT, whose code is gone; pctally report has its ticks\n$")
+
     def test_an_archive_has_the_source_of_inlined_code_that_never_ran(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
         for name, text in (("rare.h", "static inline void rare(volatile long* n) {\n  *n = 7;  // hardly ever\n}\n"),
