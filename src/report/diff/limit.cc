@@ -272,7 +272,9 @@ std::optional<double> half_width(const LimitResult& result) {
 
 std::string measured_text(const LimitResult& result) {
   const auto& [low, high] = result.interval;
-  if (std::isinf(result.measured)) return "the old side has none of it";
+  if (std::isinf(result.measured))
+    return low > 0 ? fmt::format("the old side has none of it: +{} % or more", rounded(low, 3))
+                   : "the old side has none of it";
   if (result.limit.relative) return percent_change(result.measured, result.interval);
   const std::string number =
       result.limit.change ? signed_rounded(result.measured, 3) : rounded(result.measured, 3);
@@ -321,9 +323,13 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
     result.measured = HUGE_VAL;
     result.interval = {-100, HUGE_VAL};
     if (cannot_be_known) return result;
-    return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use %s",
-                elided_name(limit.text, kMostShown).c_str(),
-                limit.metric == Limit::Metric::kShare ? "pp" : "ms");
+    result.interval = rises_of(change);
+    const bool may_be_unread =
+        limit.metric == Limit::Metric::kFunctionTotal && limited.rows[0]->unknown.before > 0;
+    const bool exceeds = result.interval.low > limit.value;
+    result.in_doubt = exceeds && may_be_unread;
+    if (exceeds && !may_be_unread) result.outcome = Outcome::kFail;
+    return result;
   }
   double scale = limit.relative ? 100 / change.before : 1;
   result.measured = (limit.change ? change.difference : change.after) * scale;

@@ -69,9 +69,9 @@ std::string text_of(const LimitResult& result);
 
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is
 /// undecided; so it is where Diff::is_in_doubt(object), and where a side has another row instead
-/// (LimitedRows), or a total is in doubt. Error: EINVAL if the limit names a row of neither
-/// side (a limit on nothing must not pass), is a time where the profiles count events, or is on the total of
-/// several functions, or of profiles without call paths.
+/// (LimitedRows), or a total is in doubt. A rise in percent from nothing has no upper end. Error: EINVAL if
+/// the limit names a row of neither side (a limit on nothing must not pass), is a time where the profiles
+/// count events, or is on the total of several functions, or of profiles without call paths.
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit);
 
 }  // namespace pctally

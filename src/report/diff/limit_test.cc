@@ -1,5 +1,6 @@
 #include "report/diff/limit.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -278,7 +279,24 @@ TEST(Limit, OfAFunctionThatIsGonePassesBesideOverloadsThatBothSidesHave) {
 
 TEST(Limit, OnNothingNeverPasses) {
   EXPECT_FALSE(check_limit(diff_with("f", 100, 120, 5), *parse_limit("share(g) > +2pp")));
-  EXPECT_FALSE(check_limit(diff_with("f", 0, 120, 5), *parse_limit("seconds(f) > +10%")));
+}
+
+/// Nothing, of a few ticks that might have been.
+TEST(Limit, InPercentOfWhatTheOldSideLacksFailsWhereEvenTheLeastRiseExceedsIt) {
+  const Diff one = diff_of({run_of({0, 900})}, {run_of({0, 900, 300})}),
+             three = diff_of({run_of({0, 900}), run_of({0, 950}), run_of({0, 920})},
+                             {run_of({0, 900, 300}), run_of({0, 910, 280}), run_of({0, 930, 310})}),
+             few = diff_of({run_of({0, 900})}, {run_of({0, 900, 12})});
+  for (const Diff* diff : {&one, &three}) {
+    const auto result = check_limit(*diff, *parse_limit("seconds(f2) > +10%"));
+    ASSERT_TRUE(result) << result.error().text;
+    EXPECT_EQ(result->outcome, Outcome::kFail);
+    EXPECT_GT(result->interval.low, 1000);
+    EXPECT_LT(result->interval.low, 30000);
+    EXPECT_THAT(limits_text({*result}, false), testing::HasSubstr("the old side has none of it: +"));
+    EXPECT_EQ(outcome_of(*diff, "share(f2) > +30000%"), Outcome::kUndecided);
+  }
+  EXPECT_EQ(outcome_of(few, "seconds(f2) > +900%"), Outcome::kUndecided);
 }
 
 TEST(Limit, AWrongOneSaysWhatIsWrong) {

@@ -23,11 +23,23 @@ double end_between(const Change& change, double rejected, double kept) {
   return kept;
 }
 
+constexpr double kLeast = 1e-9;  ///< the exact test has no ratio of 0
+constexpr double kMost = 1e9;
+
+/// Nothing was seen, which may have been a tick or two.
+Interval ratio_from_nothing(const Change& change) {
+  Interval interval{0, std::numeric_limits<double>::infinity()};
+  if (!rejects(change, kLeast)) return interval;
+  double kept = 1;
+  while (kept < kMost && rejects(change, kept)) kept *= 2;
+  interval.low = end_between(change, kLeast, kept);
+  return interval;
+}
+
 }  // namespace
 
 Interval ratio_interval(const Change& change) {
-  constexpr double kLeast = 1e-9;  // the exact test has no ratio of 0
-  constexpr double kMost = 1e9;
+  if (!(change.before > 0)) return ratio_from_nothing(change);
   double lowest = change.after / change.before, highest = lowest;  // that are kept
   const auto keep = [&](double ratio) {
     lowest = std::min(lowest, ratio);

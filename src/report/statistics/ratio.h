@@ -7,7 +7,8 @@ namespace pctally {
 
 /// The 95 % interval of after / before, not below 0; `high` is infinite where the old amount may be 0. It
 /// holds the ratios that the test of the change does not reject: of one sampled run on each side its exact
-/// test, else Fieller's. It holds 1 unless p is at most 5 %. REQUIRES: change.before > 0.
+/// test, else Fieller's. It holds 1 unless p is at most 5 %. From nothing it has no upper end: `low` is the
+/// least ratio that is kept.
 Interval ratio_interval(const Change& change);
 
 /// Half of the 95 % interval of after - ratio * before. E. C. Fieller, "Some problems in interval
