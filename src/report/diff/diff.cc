@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "report/diff/compared_profile.h"
+#include "report/diff/matching_functions.h"
 #include "report/diff/measured_run.h"
 #include "report/names/short_name.h"
 #include "report/names/shown_names.h"
@@ -412,8 +413,9 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   join_namesakes(pointers_to(old_reports, new_reports), &objects);
   if (options.by == Grouping::kFunction) find_homes(pointers_to(old_reports, new_reports), &objects);
   const MatchingLines lines(old_reports, new_reports, objects);
-  const auto old_runs = measure_side(old_side, old_reports, diff.work, objects, lines),
-             new_runs = measure_side(new_side, new_reports, diff.new_work, objects, lines);
+  auto old_runs = measure_side(old_side, old_reports, diff.work, objects, lines);
+  const auto new_runs = measure_side(new_side, new_reports, diff.new_work, objects, lines);
+  if (options.by == Grouping::kFunction) join_functions(&old_runs, new_runs);
   for (Doubt& doubt : doubts_of_lines(old_runs, new_runs, objects)) diff.doubts.push_back(std::move(doubt));
   for (Doubt& doubt : doubts_of_names(old_runs, new_runs, objects, options.files, options.by))
     diff.doubts.push_back(std::move(doubt));
