@@ -16,25 +16,44 @@ double normal_point(double share) {
   return share < 0.5 ? -two_sided_z(2 * share) : two_sided_z(2 * (1 - share));
 }
 
-/// Of chi-squared divided by its degrees of freedom, in the middle of each of so many parts of equal
-/// probability. E. B. Wilson, M. M. Hilferty, "The distribution of chi-square", PNAS 17 (1931) 684-688; exact
-/// for one degree and two, for which that is bad.
-double variance_quantile(double share, double degrees) {
-  if (degrees == 1) return squared(normal_point((1 + share) / 2));
-  if (degrees == 2) return -std::log1p(-share);
-  const double root = 1 - 2 / (9 * degrees) + normal_point(share) * std::sqrt(2 / (9 * degrees));
+constexpr size_t kQuantiles = 16;
+
+/// The middles of as many parts of equal probability.
+struct Middles {
+  std::array<double, kQuantiles> share{};
+  std::array<double, kQuantiles> point{};     ///< a normal variable is below it with that probability
+  std::array<double, kQuantiles> absolute{};  ///< the absolute value of one is
+};
+
+const Middles& middles() {
+  static const Middles all = [] {
+    Middles made;
+    for (size_t i = 0; i < kQuantiles; ++i) {
+      made.share[i] = (static_cast<double>(i) + 0.5) / kQuantiles;
+      made.point[i] = normal_point(made.share[i]);
+      made.absolute[i] = normal_point((1 + made.share[i]) / 2);
+    }
+    return made;
+  }();
+  return all;
+}
+
+/// Of chi-squared divided by its degrees of freedom, in the middle of such a part. E. B. Wilson, M. M.
+/// Hilferty, "The distribution of chi-square", PNAS 17 (1931) 684-688; exact for one degree and two, for
+/// which that is bad.
+double variance_quantile(size_t part, double degrees) {
+  if (degrees == 1) return squared(middles().absolute[part]);
+  if (degrees == 2) return -std::log1p(-middles().share[part]);
+  const double root = 1 - 2 / (9 * degrees) + middles().point[part] * std::sqrt(2 / (9 * degrees));
   return std::pow(std::max(0.0, root), 3);
 }
 
 /// What the runs of a side may show, all as likely, who have this variance in truth.
 std::vector<RunSide> sides_seen(const RunSide& side) {
-  constexpr int kQuantiles = 16;
   if (side.runs <= 1) return {side};
   std::vector<RunSide> seen(kQuantiles, side);
   for (size_t i = 0; i < seen.size(); ++i)
-    seen[i].variance = std::max(
-        side.counting,
-        side.variance * variance_quantile((static_cast<double>(i) + 0.5) / kQuantiles, side.runs - 1));
+    seen[i].variance = std::max(side.counting, side.variance * variance_quantile(i, side.runs - 1));
   return seen;
 }
 
