@@ -1,7 +1,13 @@
 // A lock with clang annotations: -Wthread-safety proves that guarded data is touched only under it. Other
 // compilers ignore the annotations.
 #pragma once
+#include <linux/futex.h>
 #include <pthread.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/errno_kept.h"
 
 #ifdef __clang__
 #define PCTALLY_ANNOTATION(attribute) __attribute__((attribute))
@@ -39,6 +45,9 @@ class NotCancelled {
 
 /// For static storage: constant-initialised, never destroyed. Not from a signal handler. fork(2) waits for it
 /// where a ForkHook has it.
+///
+/// A futex of its own (U. Drepper, "Futexes Are Tricky", mutex2): a program may put a pthread_mutex_lock of
+/// its own in front of the C library's, as ThreadSanitizer does, which fails where a thread ends.
 class CAPABILITY("mutex") Mutex {
  public:
   constexpr Mutex() noexcept = default;
@@ -46,14 +55,16 @@ class CAPABILITY("mutex") Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   void lock() noexcept ACQUIRE() {
-    pthread_mutex_lock(&mutex_);
+    uint32_t expected = kFree;
+    if (!__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      while (__atomic_exchange_n(&state_, kAwaited, __ATOMIC_ACQUIRE) != kFree) futex(FUTEX_WAIT, kAwaited);
     holder_ = pthread_self();
     __atomic_store_n(&held_, true, __ATOMIC_RELAXED);
   }
 
   void unlock() noexcept RELEASE() {
     __atomic_store_n(&held_, false, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&mutex_);
+    if (__atomic_exchange_n(&state_, kFree, __ATOMIC_RELEASE) == kAwaited) futex(FUTEX_WAKE, 1);
   }
 
   /// True if the handler that asks has interrupted the holder. Async-signal-safe.
@@ -63,12 +74,23 @@ class CAPABILITY("mutex") Mutex {
 
   /// In the child of a fork(2): nobody holds it.
   void reset() noexcept {
-    pthread_mutex_init(&mutex_, nullptr);
+    __atomic_store_n(&state_, kFree, __ATOMIC_RELAXED);
     __atomic_store_n(&held_, false, __ATOMIC_RELAXED);
   }
 
  private:
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  static constexpr uint32_t kFree = 0, kTaken = 1, kAwaited = 2;  ///< the last: somebody may wait
+
+  void futex(int operation, uint32_t value) noexcept {
+    const ErrnoKept errno_kept;
+#ifdef SYS_futex
+    syscall(SYS_futex, &state_, operation | FUTEX_PRIVATE_FLAG, value, nullptr);
+#else
+    syscall(SYS_futex_time64, &state_, operation | FUTEX_PRIVATE_FLAG, value, nullptr);
+#endif
+  }
+
+  uint32_t state_ = kFree;
   pthread_t holder_{};
   bool held_ = false;
 };

@@ -310,6 +310,15 @@ class Limits(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (0, b"150 100 150 50\n"), (engine, done.stderr))
                 self.assertNotIn("ran without", " ".join(row["note"] for row in done.report()["processes"]))
 
+    def test_programs_with_thread_sanitizer(self):
+        """It puts a pthread_mutex_lock of its own in front of the C library's, which fails where a thread ends."""
+        program = p.program("thread_ends_tsan")
+        if not os.path.exists(program) or (bare := subprocess.run([program], capture_output=True)).stdout != b"150 100 150 50\n":
+            self.skipTest("the compiler has no -fsanitize=thread, or its programs do not run here")
+        for engine in inside():
+            done = p.record([program], "-e", engine)
+            self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout), (engine, done.stderr))
+
     def test_no_room_for_a_timer(self):
         """RLIMIT_SIGPENDING is used up by the program itself: it lives. The kernel counts by user: as one who runs nothing else,
         since a program whose limit others use up may miss its own signals, and hang."""
