@@ -78,6 +78,7 @@ void ObjectFrames::read(const ObjectIdentity& identity, bool keep_open, int held
   const bool is_vdso = identity.kind == ObjectKind::kVdso && identity.path != kVdso32Path,
              is_file = identity.kind == ObjectKind::kFile;
   const bool opened = is_vdso ? open_vdso() : is_file && (fd_ >= 0 || open_file(identity, held));
+  unread_ = is_file && !opened;
   const bool has_segments = opened && read_segments();
   if (!has_segments || !read_tables()) sections_ = {};
   if (has_segments) read_go_table();
@@ -90,11 +91,6 @@ void ObjectFrames::drop() noexcept {
   sections_ = {};
   go_.reset();
   for (Bytes* bytes : {&header_, &frames_, &go_bytes_}) Bytes().swap(*bytes);
-}
-
-void ObjectFrames::close_file() {
-  fd_ = -1;
-  opened_.reset();
 }
 
 /// Something else may lie at the path by now, such as a device. Only a regular file is opened. What is held
@@ -303,6 +299,10 @@ bool ObjectFrames::to_position(uint64_t address, uint64_t* position) const noexc
 bool ObjectFrames::find(uint64_t position, CfiFunction* found) const noexcept {
   uint64_t address = 0;
   *found = {};
+  if (unread_ || dropped_) {
+    *found = {0, UINT64_MAX, {.cfa = CfaKind::kUnread}};
+    return true;
+  }
   if ((sections_.header == nullptr && !go_) || !to_address(position, &address)) return false;
   const bool has_entry = sections_.header != nullptr && find_cfi(sections_, address, found);
   if (!has_entry && !find_go(address, found) && !find_entry_code(entry_, address, found) &&
@@ -422,6 +422,7 @@ bool ObjectFrames::is_in_order() const {
 /// All intervals of cc1plus are 16 MB, whose page faults were half of the time.
 std::optional<std::vector<UnwindRow>> ObjectFrames::rows() const {
   if (dropped_) return {};
+  if (unread_) return std::vector<UnwindRow>{{0, {.cfa = CfaKind::kUnsupported}}};
   if (sections_.header == nullptr && !go_) return std::vector<UnwindRow>();
   Intervals entry, intervals;
   CfiFunction code;

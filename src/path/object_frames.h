@@ -26,11 +26,11 @@ class ObjectFrames {
   static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity, bool keep_open = true,
                                             int held = -1, FileReader* files = nullptr);
 
-  /// Opens the file of `identity`, or reads this process's vdso. Without tables (there are none, the file is
-  /// gone or another one) find() finds nothing. `keep_open`: keeps a descriptor, for returns_to().
-  /// `held`: a descriptor of the file that outlives this, for where its path does not lead to it; -1: none.
-  /// `files`: opens and reads, and outlives this; null: this does so itself. Also reads what drop() has given
-  /// up.
+  /// Opens the file of `identity`, or reads this process's vdso. Where that is gone, or another one by now,
+  /// all its code has the rule CfaKind::kUnread: it may have tables. Without tables find() finds nothing.
+  /// `keep_open`: keeps a descriptor, for returns_to(). `held`: a descriptor of the file that outlives this,
+  /// for where its path does not lead to it; -1: none. `files`: opens and reads, and outlives this; null:
+  /// this does so itself. Also reads what drop() has given up.
   void read(const ObjectIdentity& identity, bool keep_open, int held, FileReader* files = nullptr);
 
   /// Whether `fd` is the file of `identity`, open for reading. Compared by build id; by inode where the build
@@ -80,7 +80,7 @@ class ObjectFrames {
   class RowMaker;
 
   bool open_file(const ObjectIdentity& identity, int held);
-  void close_file();
+  void close_file() { fd_ = -1, opened_.reset(); }
   bool open_vdso();
   bool read_segments();
   bool read_tables();
@@ -102,6 +102,7 @@ class ObjectFrames {
   [[nodiscard]] bool to_position(uint64_t address, uint64_t* position) const noexcept;
 
   bool dropped_ = true;
+  bool unread_ = false;  ///< the file could not be opened
   FileReader* files_ = nullptr;
   UniqueFd opened_;
   int fd_ = -1;  ///< that, or the one that is held

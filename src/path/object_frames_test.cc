@@ -255,7 +255,8 @@ TEST(ObjectFrames, CodeWithoutATableIsKnownByItsInstructions) {
 #endif
 
 TEST(ObjectFrames, WithoutTablesThereAreNoRows) {
-  EXPECT_TRUE(ObjectFrames::open(ObjectIdentity{})->rows()->empty());
+  ElfFile file;
+  EXPECT_TRUE(ObjectFrames::open(file.write())->rows()->empty());
 }
 
 }  // namespace

@@ -159,7 +159,8 @@ const Unwinder::Known& Unwinder::rule_at(const CodeAddress& address) {
     return known;
   }
   known.rule = frames->rule_at(function.rule, start + address.index);
-  if (known.rule.cfa == CfaKind::kCalled) return known;  // the table has no name for this code
+  // The table has no name for this code.
+  if (known.rule.cfa == CfaKind::kCalled || known.rule.cfa == CfaKind::kUnread) return known;
   const uint64_t first = frames->start_of(function, start + address.index);
   if (first >= start) known.function = PathPlace::code(address.segment, first - start);
   return known;

@@ -21,6 +21,7 @@ constexpr CutReason kReasons[kPathEnds] = {
     {"interrupted", "not read by the recorder"},
     {"by-hand", "counted by hand, without a stack"},
     {"memory-gone", "cut where a process ended or executed another program: its memory was gone"},
+    {"file-unread", "cut at code whose file could not be read"},
 };
 
 /// Other tools have samples without a stack, and no recorder of ours that could have read it.

@@ -7,6 +7,7 @@ import contextlib
 import glob
 import json
 import os
+import pathlib
 import random
 import re
 import resource
@@ -577,6 +578,23 @@ class OutsideTheProgram(EveryEngine):
         work = sum(ticks for path_, ticks in paths_of(nodes) if "work" in path_)
         self.assertGreater(sum(ticks for path_, ticks in paths_of(nodes) if contains(path_, ("main", "plain", "work"))),
                            self.COMPLETE * work)
+
+    def test_code_of_a_file_that_is_gone_is_a_cut(self):
+        """It has unwind tables, and no frame pointer: by its frame pointer its caller's caller would be called its caller."""
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        plugin, path = shutil.copy(p.program("plugin.so"), directory), os.path.join(directory, "gone.pct")
+        with subprocess.Popen([p.program("loader"), plugin, "30"]) as program:
+            while plugin not in pathlib.Path(f"/proc/{program.pid}/maps").read_text():
+                time.sleep(0.01)  # polls another process's doing: there is no event to wait for
+            os.remove(plugin)
+            done = subprocess.run([p.PCTALLY, "record", "-q", "-g", "-e", self.ENGINE, "-o", path, "--for", "0.5", "-p", str(program.pid)],
+                                  capture_output=True, text=True)
+            program.kill()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = p.report(path)
+        self.check_identities(data, path)
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(cut.get("file-unread", 0), 0.8 * placed(data), cut)
 
     def test_the_whole_machine(self):
         if os.geteuid() != 0:

@@ -26,8 +26,9 @@ enum class PathEnd : uint8_t {
   kInterrupted = 11,  ///< the recorder had not read it: it was killed, or goes on
   kByHand = 12,       ///< pctally_count(): nobody says what the stack was
   kMemoryGone = 13,   ///< the process was ending, or in exec, and had given its memory back
+  kUnreadTable = 14,  ///< code of a file that could not be read, or is another one by now
 };
-inline constexpr unsigned kPathEnds = 14;
+inline constexpr unsigned kPathEnds = 15;
 
 inline constexpr unsigned kMostFrames = 1023;
 
@@ -69,6 +70,7 @@ enum class CfaKind : uint8_t {
                  ///< function lies before the return address (clone_return.h)
   kParent,       ///< stack pointer, in the innermost frame alone, and only if x0 is not 0: behind the system
                  ///< call of clone on aarch64 (likewise)
+  kUnread,       ///< the table could not be read
 };
 
 /// Where the caller's value of a register is: the frame pointer, and rbx or (aarch64) x30.
@@ -159,7 +161,7 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool who
               uint64_t* cfa, PathEnd* why) noexcept {
   const bool of_frame = rule.cfa == CfaKind::kFrame || rule.cfa == CfaKind::kFrameSlot;
   const uint64_t base = of_frame ? registers.frame : registers.stack;
-  *why = PathEnd::kUnsupported;
+  *why = rule.cfa == CfaKind::kUnread ? PathEnd::kUnreadTable : PathEnd::kUnsupported;
   switch (rule.cfa) {
     case CfaKind::kStack:
     case CfaKind::kFrame:
