@@ -57,9 +57,22 @@ bool most_now(const LiveRow& a, const LiveRow& b) {
   return names_of(a.all) < names_of(b.all);
 }
 
+/// Ticks whose paths the recorder has read: those inside programs are counted at once, and read later. Lost
+/// ones never have a path.
+uint64_t ticks_with_paths(const Profile& profile) {
+  uint64_t ticks = profile.paths.no_room + profile.ledger.lost;
+  for (const PathTreeNode& node : profile.paths.context) {
+    const bool is_unread =
+        node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted);
+    if (!is_unread) ticks += node.self + node.folded;
+  }
+  return ticks;
+}
+
 /// Totals and effective samples of the two sides of the comparison.
 struct Sides {
   uint64_t all = 0, now = 0, before = 0;  ///< ticks
+  uint64_t now_with_paths = 0;
   double all_samples = 0, now_samples = 0, before_samples = 0;
 };
 
@@ -68,9 +81,14 @@ void measure(const Sides& sides, double alpha, LiveRow* row) {
   row->all.share = share_of(row->all.ticks, sides.all);
   row->all.interval = wilson_interval(row->all.share, sides.all_samples);
   row->now_share = share_of(row->now_ticks, sides.now);
-  row->now_total_share = share_of(row->now_total, sides.now);
-  row->now_total_is_least =
-      is_wide_range(row->now_total_share, share_of(row->now_total_high, sides.now), sides.now_samples);
+  // A total is at least the function's own ticks, whose paths may not be read.
+  const auto total_share = [&](uint64_t ticks) {
+    const double of_paths = std::min(1.0, share_of(ticks, sides.now_with_paths));
+    return ticks <= row->now_ticks ? row->now_share : std::max(row->now_share, of_paths);
+  };
+  row->now_total_share = total_share(row->now_total);
+  const double most = total_share(row->now_total_high);
+  row->now_total_is_least = is_wide_range(row->now_total_share, most, sides.now_samples);
   row->now_interval = wilson_interval(row->now_share, sides.now_samples);
   if (!(sides.now_samples > 0) || !(sides.before_samples > 0)) return;
   double before = share_of(row->all.ticks - std::min(row->all.ticks, row->now_ticks), sides.before);
@@ -150,6 +168,7 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
   Sides sides{latest.ledger.ticks(),
               now.ledger.ticks(),
               before.ledger.ticks(),
+              ticks_with_paths(now),
               table.account.effective_samples,
               account_of(now).effective_samples,
               account_of(before).effective_samples};

@@ -220,6 +220,37 @@ TEST_F(Live, RowsWithTotalsHaveTheirOwnTicksOfTheWindow) {
   EXPECT_EQ(sum_now(table), table.now_ledger.ticks());
 }
 
+/// Ticks inside programs are counted at once. The recorder reads their paths later: of the window's 25 ticks
+/// it has read those of 10.
+TEST_F(Live, ATotalIsAShareOfTheTicksWhosePathsWereRead) {
+  Profile profile;
+  profile.recorder_alive = true;
+  profile.period_ns = 1000000;
+  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
+  profile.paths.recorded = true;
+  profile.paths.scopes = {{"/bin/a", {}}};
+  const auto look_with = [&](uint64_t at_s, uint64_t counted, uint64_t read) {
+    profile.paths.context = {{.kind = PathNodeKind::kScope},
+                             {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x110},
+                             {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x300, .self = read},
+                             {.parent = 0,
+                              .kind = PathNodeKind::kCut,
+                              .position = static_cast<uint64_t>(PathEnd::kInterrupted),
+                              .self = counted - read}};
+    profile.duration_ns = at_s * kSecond;
+    profile.positions = {{0, 0x300, counted}};
+    profile.ledger.counted = profile.ledger.samples = counted;
+    profile.ledger.weight_squares = static_cast<double>(counted);
+    history_.add(profile, at_s * kSecond);
+  };
+  look_with(60, 100, 100);
+  look_with(61, 125, 110);
+  const LiveTable table = this->table();
+  EXPECT_DOUBLE_EQ(row(table, "f3").now_total_share, 1.0) << "its own 25 of 25";
+  EXPECT_EQ(row(table, "f1").now_total, 10u);
+  EXPECT_DOUBLE_EQ(row(table, "f1").now_total_share, 1.0) << "10 of 10";
+}
+
 TEST_F(Live, EveryTickHasARowWhateverTheGrouping) {
   file_.process(7, "a", 40);
   count(1, 50);
