@@ -143,6 +143,7 @@ void add_paths(const Report& report, Json* json) {
                       {"folded", account.folded},
                       {"first_come", account.first_come},
                       {"no_room", account.no_room},
+                      {"no_total", account.no_total},
                       {"hot_path", std::move(hot)}};
   if (const auto& line = report.hot_line)
     (*json)["paths"]["hot_line"] = {{"file", valid_utf8(line->file)},

@@ -39,6 +39,7 @@ PathAccount path_account(const CallPaths& paths) {
   account.ends_known = paths.ends_known;
   account.first_come = paths.first_come;
   account.no_room = paths.no_room;
+  account.no_total = ticks_without_entry(paths.plane);
   account.ticks += paths.no_room;
   for (unsigned i = 0; i < kPathEnds; ++i) {
     const auto end = static_cast<PathEnd>(i);
@@ -65,6 +66,9 @@ std::string path_account_text(const PathAccount& account, const std::string& nou
   if (account.no_room != 0) text += fmt::format("; {} without room", grouped(account.no_room));
   if (account.folded != 0) text += fmt::format("; {} folded into their callers", grouped(account.folded));
   if (account.folded != 0 && account.first_come) text += ", for they came when the tree was full";
+  if (account.no_total != 0)
+    text += fmt::format("; {} of calls without room: their totals are ranges (record --paths-memory)",
+                        grouped(account.no_total));
   return text;
 }
 

@@ -20,6 +20,7 @@ struct PathAccount {
   uint64_t complete = 0;  ///< with a path to the outermost function, where `ends_known`
   uint64_t no_room = 0;
   uint64_t folded = 0;      ///< of all, those whose path is kept in part
+  uint64_t no_total = 0;    ///< with functions, or calls, that found no room among those with totals
   bool ends_known = true;   ///< false: nobody knows which of those that are not cut are complete
   bool first_come = false;  ///< those came when the tree was full; else the coldest are folded
   std::vector<Cut> cuts;    ///< those with ticks, the most first

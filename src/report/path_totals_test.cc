@@ -1,4 +1,5 @@
 #include "report/path_totals.h"
+#include "report/path_account.h"
 
 #include <gtest/gtest.h>
 
@@ -412,6 +413,18 @@ TEST(PathTotals, AreNeverAboveAllTicks) {
       EXPECT_LE(row.total_share, 1) << grouping_word(by);
       EXPECT_LE(row.total.high, 5u) << grouping_word(by);
     }
+}
+
+TEST(PathAccount, SaysHowManyTicksAreOfCallsWithoutRoom) {
+  CallPaths paths;
+  paths.recorded = true;
+  paths.context = {{.kind = PathNodeKind::kScope}, {.parent = 0, .kind = PathNodeKind::kCode, .self = 5}};
+  paths.plane = {{.kind = PathNodeKind::kScope}};
+  EXPECT_EQ(path_account_text(path_account(paths)), "all complete");
+  paths.context[0].folded = paths.plane[0].folded = 7;
+  EXPECT_EQ(path_account(paths).no_total, 7u);
+  EXPECT_TRUE(path_account_text(path_account(paths))
+                  .ends_with("; 7 of calls without room: their totals are ranges (record --paths-memory)"));
 }
 
 }  // namespace
