@@ -24,7 +24,7 @@ HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* 
     uint64_t end_here = node.ticks;
     for (const CallTreeNode& child : node.children) end_here -= child.ticks;
     for (const HtmlJson& value :
-         {HtmlJson(parent), HtmlJson(list->number(node.frame)), HtmlJson(node.ticks), HtmlJson(end_here)})
+         {HtmlJson(parent), HtmlJson(list->number(*node.frame)), HtmlJson(node.ticks), HtmlJson(end_here)})
       flat.push_back(value);
   });
   return {{"nodes", std::move(flat)}, {"estimates", std::move(estimates)}, {"left_out", nodes - shown}};

@@ -13,12 +13,17 @@ class TreeBuilder {
  public:
   TreeBuilder() { nodes_.emplace_back(); }
 
+  /// `frame` outlives this.
   uint32_t child(uint32_t parent, const StackFrame& frame) {
-    const uint32_t name = name_of(frame);
-    const auto [entry, fresh] =
-        known_.try_emplace(uint64_t{parent} << 32 | name, static_cast<uint32_t>(nodes_.size()));
-    if (fresh) nodes_.push_back({frame, parent});
-    return entry->second;
+    const auto [entry, fresh] = functions_.try_emplace(&frame, 0);
+    if (fresh) entry->second = number_of(frame);
+    return child(parent, entry->second);
+  }
+  /// "[lost]" and the like, which are no functions.
+  uint32_t bracketed(uint32_t parent, const char* name) {
+    StackFrame frame;
+    frame.function = name;
+    return child(parent, number_of(frame));
   }
   /// To the node and all above it.
   void add(uint32_t node, uint64_t ticks) {
@@ -34,7 +39,7 @@ class TreeBuilder {
     std::vector<CallTreeNode> made(nodes_.size());
     for (size_t i = nodes_.size(); i-- > 0;) {
       CallTreeNode& node = made[i];
-      node.frame = std::move(nodes_[i].frame);
+      if (i != 0) node.frame = frames_[nodes_[i].function];
       node.ticks = nodes_[i].ticks;
       node.self = nodes_[i].self;
       node.inexact = nodes_[i].inexact;
@@ -47,29 +52,36 @@ class TreeBuilder {
 
  private:
   struct Node {
-    StackFrame frame;
-    uint32_t parent = 0;
+    uint32_t function = 0, parent = 0;
     uint64_t ticks = 0, self = 0;
     bool inexact = false;
   };
-  uint32_t name_of(const StackFrame& frame) {
-    return names_.try_emplace(function_of(frame), static_cast<uint32_t>(names_.size())).first->second;
+  /// The place of the frame, or one like it, in frames_: inlined ones have odd numbers.
+  uint32_t number_of(const StackFrame& frame) {
+    const auto name = static_cast<uint32_t>(names_.size());
+    const uint32_t number =
+        2 * names_.try_emplace(function_of(frame), name).first->second + (frame.inlined ? 1 : 0);
+    if (number >= frames_.size()) frames_.resize(number + size_t{1});
+    if (frames_[number] == nullptr) frames_[number] = std::make_shared<StackFrame>(frame);
+    return number;
+  }
+  uint32_t child(uint32_t parent, uint32_t function) {
+    const auto [entry, fresh] =
+        known_.try_emplace(uint64_t{parent} << 32 | function / 2, static_cast<uint32_t>(nodes_.size()));
+    if (fresh) nodes_.push_back({function, parent});
+    return entry->second;
   }
 
   std::vector<Node> nodes_;
+  std::vector<std::shared_ptr<const StackFrame>> frames_;
   std::map<StackFunction, uint32_t> names_;
+  std::unordered_map<const StackFrame*, uint32_t> functions_;  ///< places in frames_
   std::unordered_map<uint64_t, uint32_t> known_;
 };
 
 constexpr uint32_t kOutermost = 0;  ///< above all functions
 
-StackFrame bracketed_frame(const char* name) {
-  StackFrame frame;
-  frame.function = name;
-  return frame;
-}
-
-StackFrame folded_frame() { return bracketed_frame("[folded: deeper paths were not kept]"); }
+constexpr char kFoldedPaths[] = "[folded: deeper paths were not kept]";
 
 void add_top_down(const NamedPaths& paths, TreeBuilder* builder) {
   const PathTree& tree = paths.tree();
@@ -82,12 +94,12 @@ void add_top_down(const NamedPaths& paths, TreeBuilder* builder) {
     }
     places[node] = at;
     if (tree[node].self != 0) {
-      const uint32_t own = at == kOutermost ? builder->child(kOutermost, bracketed_frame(kNoFunction)) : at;
+      const uint32_t own = at == kOutermost ? builder->bracketed(kOutermost, kNoFunction) : at;
       builder->add(own, tree[node].self);
       builder->add_self(own, tree[node].self);
     }
     if (tree[node].folded != 0) {
-      const uint32_t deeper = builder->child(at, folded_frame());
+      const uint32_t deeper = builder->bracketed(at, kFoldedPaths);
       builder->add(deeper, tree[node].folded);
       builder->add_self(deeper, tree[node].folded);
     }
@@ -111,7 +123,7 @@ void add_callers(const NamedPaths& paths, uint32_t node, uint32_t at, TreeBuilde
     }
   }
   if (at == kOutermost) {
-    at = builder->child(kOutermost, bracketed_frame(kNoFunction));
+    at = builder->bracketed(kOutermost, kNoFunction);
     builder->add_self(at, ticks);
   }
   builder->add(at, ticks);
@@ -121,7 +133,8 @@ void add_bottom_up(const NamedPaths& paths, TreeBuilder* builder) {
   const PathTree& tree = paths.tree();
   for (uint32_t node = 0; node < tree.size(); ++node) {
     add_callers(paths, node, kOutermost, builder);
-    if (tree[node].folded != 0) add_callers(paths, node, builder->child(kOutermost, folded_frame()), builder);
+    if (tree[node].folded != 0)
+      add_callers(paths, node, builder->bracketed(kOutermost, kFoldedPaths), builder);
   }
 }
 
@@ -134,7 +147,7 @@ CallTreeNode call_tree(const NamedPaths& paths, bool bottom_up) {
   else
     add_top_down(paths, &builder);
   if (paths.lost() != 0) {
-    const uint32_t lost = builder.child(kOutermost, bracketed_frame("[lost]"));
+    const uint32_t lost = builder.bracketed(kOutermost, "[lost]");
     builder.add(lost, paths.lost());
     builder.add_self(lost, paths.lost());
   }
@@ -156,7 +169,7 @@ CallTreeNode small_paths_bottom_up(const CallTreeNode& tree, uint64_t least) {
         std::ranges::any_of(node->children, [](const CallTreeNode& child) { return child.inexact; });
     uint32_t at = kOutermost;
     for (size_t i = depth; i > 0; --i) {
-      at = builder.child(at, path[i]->frame);
+      at = builder.child(at, *path[i]->frame);
       if (node->inexact || (is_rest && i < depth)) builder.set_inexact(at);
     }
     builder.add(at, node->self);

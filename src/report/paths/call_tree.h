@@ -10,9 +10,9 @@ namespace pctally {
 
 /// A function with the same functions above it.
 struct CallTreeNode {
-  StackFrame frame;
-  uint64_t ticks = 0;    ///< at it and below it
-  uint64_t self = 0;     ///< at it; of a bottom-up tree 0 but at the first level
+  std::shared_ptr<const StackFrame> frame;  ///< nodes of one function share it; null above all functions
+  uint64_t ticks = 0;                       ///< at it and below it
+  uint64_t self = 0;                        ///< at it; of a bottom-up tree 0 but at the first level
   bool inexact = false;  ///< it is inlined code: more of its ticks may be the function's around it; with
                          ///< NamedPaths::Detail::kSharedParts, or fewer
   std::vector<CallTreeNode> children;  ///< most ticks first

@@ -226,7 +226,7 @@ TEST(CallTree, SmallPathsHaveLessThanTheLeast) {
   const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   const CallTreeNode small = small_paths_bottom_up(call_tree(named, false), 5);
   ASSERT_EQ(small.children.size(), 1u);
-  EXPECT_EQ(small.children[0].frame.function, "f3");
+  EXPECT_EQ(small.children[0].frame->function, "f3");
   EXPECT_EQ(small.children[0].ticks, 4u);
 }
 
@@ -242,8 +242,8 @@ TEST(CallTree, PathsWithoutAFunctionHaveANode) {
       uint64_t below = 0, left_out = 0, nowhere = 0;
       for (const CallTreeNode& node : tree.children) {
         below += node.ticks;
-        if (node.frame.object == kLeftOut) left_out += node.ticks;
-        if (node.frame.function == kNoFunction) nowhere += node.self;
+        if (node.frame->object == kLeftOut) left_out += node.ticks;
+        if (node.frame->function == kNoFunction) nowhere += node.self;
       }
       EXPECT_EQ(below, 45u);
       EXPECT_EQ(left_out, hidden[0] == '.' ? 43u : 8u);

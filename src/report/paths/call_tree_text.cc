@@ -83,12 +83,12 @@ class CallTreeText {
 
   /// A chain of functions that each have one large child and next to nothing else is one line.
   void add_node(const CallTreeNode& node, const std::string& first, const std::string& rest) {
-    Chain chain{&node.frame};
+    Chain chain{node.frame.get()};
     const CallTreeNode* last = &node;
     uint64_t self = node.self;
     while (continues(*last)) {
       last = &last->children.front();
-      chain.push_back(&last->frame);
+      chain.push_back(last->frame.get());
       self = last->self;
     }
     std::string text = chain_text(chain, options_.names);
@@ -134,9 +134,9 @@ uint64_t least_ticks(double share, uint64_t all) {
 
 Json node_json(const CallTreeNode& node, int64_t parent) {
   return {{"parent", parent},
-          {"function", valid_utf8(node.frame.function)},
-          {"object", valid_utf8(node.frame.object)},
-          {"inlined", node.frame.inlined},
+          {"function", valid_utf8(node.frame->function)},
+          {"object", valid_utf8(node.frame->object)},
+          {"inlined", node.frame->inlined},
           {"at_least", node.inexact},
           {"ticks", node.ticks},
           {"self", node.self}};
@@ -158,11 +158,14 @@ std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
   // A list, because stacks are deeper than parsers of JSON nest. Behind all: what smaller branches have.
   Json& nodes = json["nodes"] = Json::array();
   std::vector<Json> others;
+  StackFrame others_frame;
+  others_frame.function = "(others)";
+  const auto shared_others = std::make_shared<const StackFrame>(others_frame);
   const auto add_small_children = [&](const CallTreeNode& node, int64_t number) {
     CallTreeNode rest;
+    rest.frame = shared_others;
     for (const CallTreeNode& child : node.children)
       if (child.ticks < least) rest.ticks += child.ticks;
-    rest.frame.function = "(others)";
     rest.self = options.bottom_up && number >= 0 ? 0 : rest.ticks;
     if (rest.ticks != 0) others.push_back(node_json(rest, number));
   };

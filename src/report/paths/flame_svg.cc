@@ -92,7 +92,7 @@ class FlameSvg {
   void add_frame(const CallTreeNode& node, double left, double width, size_t row) {
     rows_ = std::max(rows_, row + 1);
     const double x = kSide + left, y = kTop + kRow * static_cast<double>(row);
-    const std::string name = escaped(name_with_object(options_.names, node.frame));
+    const std::string name = escaped(name_with_object(options_.names, *node.frame));
     const Interval interval = wilson_interval(share(node.ticks), samples_);
     const std::string figure = node.inexact
                                    ? fmt::format("about {:.2f} %", 100 * share(node.ticks))
@@ -102,8 +102,8 @@ class FlameSvg {
         "<g class=\"{}\"><title>{}  {}\n{}, {}, {} of them in "
         "itself</title>"
         "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"{:g}\" rx=\"2\"/>",
-        color_of(node.frame), marked_up(escaped(shown_name(options_.names, node.frame))),
-        marked_up(escaped(node.frame.object)), figure, counted_ticks(profile_, node.ticks),
+        color_of(*node.frame), marked_up(escaped(shown_name(options_.names, *node.frame))),
+        marked_up(escaped(node.frame->object)), figure, counted_ticks(profile_, node.ticks),
         tick_figure(profile_, node.self), x, y, width, kRow - 1);
     const auto letters = static_cast<size_t>(std::max(0.0, (width - 6) / kLetter));
     if (letters >= 3)

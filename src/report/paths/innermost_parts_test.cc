@@ -202,7 +202,7 @@ TEST(InnermostParts, OfSmallPathsAreEstimatesUpToTheOutermostCaller) {
   std::string text;
   for_each_node(tree, 0, [&](const CallTreeNode& node, int64_t parent) {
     text +=
-        fmt::format("{}<{} {}{}; ", parent, node.frame.function, node.inexact ? "about " : "", node.ticks);
+        fmt::format("{}<{} {}{}; ", parent, node.frame->function, node.inexact ? "about " : "", node.ticks);
   });
   EXPECT_EQ(
       text,
@@ -220,9 +220,9 @@ TEST(InnermostParts, AreFunctionsOfTheCallTree) {
   std::map<std::string, std::pair<uint64_t, uint64_t>> nodes;  // by caller and function: all and self
   for (const CallTreeNode& caller : tree.children)
     for (const CallTreeNode& function : caller.children) {
-      nodes[caller.frame.function + ">" + function.frame.function] = {function.ticks, function.self};
+      nodes[caller.frame->function + ">" + function.frame->function] = {function.ticks, function.self};
       for (const CallTreeNode& inlined : function.children)
-        nodes[caller.frame.function + ">" + inlined.frame.function] = {inlined.ticks, inlined.self};
+        nodes[caller.frame->function + ">" + inlined.frame->function] = {inlined.ticks, inlined.self};
     }
   EXPECT_EQ(nodes,
             (decltype(nodes){
