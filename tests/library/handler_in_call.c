@@ -1,7 +1,7 @@
 /* A signal comes while one of the library's locks is held. Its handler ends the process, or forks: both wait
-   for the lock, and so would for ever if the handler ran in the holder. The release of locks is interposed,
-   so that the signal comes at that moment. pctally_count() has no lock, but others wait for its tick: a timer
-   sends the signals, and all but a few come within it. */
+   for the lock, and so would for ever if the handler ran in the holder. What a lock calls
+   once it is taken is interposed, so that the signal comes at that moment. pctally_count() has no lock, but
+   others wait for its tick: a timer sends the signals, and all but a few come within it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pctally/bsd.h>
@@ -18,13 +18,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t armed, handled;
+static volatile sig_atomic_t armed, handled; /* armed: at the how manieth lock */
 
-int pthread_mutex_unlock(pthread_mutex_t* mutex) {
-  static int (*next)(pthread_mutex_t*);
-  if (next == 0) next = (int (*)(pthread_mutex_t*))dlsym(RTLD_NEXT, "pthread_mutex_unlock");
-  if (armed) armed = 0, raise(SIGUSR1);
-  return next(mutex);
+/* What a lock calls once it is taken: to know its holder. */
+pthread_t pthread_self(void) {
+  static pthread_t (*next)(void);
+  if (next == 0) next = (pthread_t(*)(void))dlsym(RTLD_NEXT, "pthread_self");
+  if (armed != 0 && --armed == 0) raise(SIGUSR1);
+  return next();
 }
 
 static void exits(int signal) {
@@ -71,7 +72,9 @@ static const struct {
              {"pctally_stop", stop},  {"pctally_ledger", recording},    {"osProfileInit", n64},
              {"fork", forking}};
 
-static void run(void (*call)(void), void (*handler)(int)) {
+enum { kFewerLocks = 4 };
+
+static void run(void (*call)(void), void (*handler)(int), int lock) {
   struct pctally_options options = PCTALLY_OPTIONS_INIT;
   options.path = "handler_in_call.pct";
   options.flags = PCTALLY_OVERWRITE | PCTALLY_NO_TIMER;
@@ -80,8 +83,9 @@ static void run(void (*call)(void), void (*handler)(int)) {
   signal(SIGUSR1, handler);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   unlink(options.path);
-  armed = 1;
+  armed = lock;
   call();
+  if (armed != 0) _exit(kFewerLocks);
   _exit(handled ? 0 : 3);
 }
 
@@ -141,20 +145,25 @@ static int counting(void) {
   return wrong;
 }
 
+/* True if the call takes as many locks. */
+static int survives(size_t call, int ends, int lock, int* wrong) {
+  pid_t child = fork();
+  if (child == 0) run(calls[call].call, ends ? exits : forks, lock);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (lock > 1 && WIFEXITED(status) && WEXITSTATUS(status) == kFewerLocks) return 0;
+  if (status == 0) return 1;
+  printf("%s, a handler that %s at lock %d: status %#x\n", calls[call].name, ends ? "exits" : "forks", lock,
+         (unsigned)status);
+  *wrong = 1;
+  return 0;
+}
+
 int main(void) {
   int wrong = 0;
   alarm(60); /* ends both processes if a child hangs */
   setenv("PROFDIR", "", 1);
-  for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls; ++i) {
-    const int ends = i % 2 == 0;
-    pid_t child = fork();
-    if (child == 0) run(calls[i / 2].call, ends ? exits : forks);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status == 0) continue;
-    printf("%s, a handler that %s: status %#x\n", calls[i / 2].name, ends ? "exits" : "forks",
-           (unsigned)status);
-    wrong = 1;
-  }
+  for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls; ++i)
+    for (int lock = 1; survives(i / 2, i % 2 == 0, lock, &wrong); ++lock) continue;
   return counting() || wrong;
 }
