@@ -261,7 +261,7 @@ class EveryEngine:
 
     def check_starts(self, case, reason):
         """The path of a child's first moments may be cut: it has no caller. Its parent has one."""
-        done, data = self.record([p.program("starts"), case, "0.4"], *self.OFTEN)
+        done, data = self.record([p.program("starts"), case, LONG], *self.OFTEN)
         # Each start runs the BPF programs of all recordings on this machine. Where one ends, its code's name is another's.
         self.check_identities(data, done.path, finished=False)
         paths = list(paths_of(tree(done.path)["nodes"]))
