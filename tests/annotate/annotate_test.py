@@ -30,6 +30,12 @@ def annotate_json(function, profile, object_name, *options):
     return json.loads(done.stdout)
 
 
+def write(directory, files):
+    for name, text in files.items():
+        with open(os.path.join(directory, name), "w") as file:
+            file.write(text)
+
+
 def archive(profile, to):
     """What it says of it."""
     done = subprocess.run([p.PCTALLY, "archive", "-o", to, profile], capture_output=True, text=True, check=True)
@@ -208,10 +214,8 @@ class Annotate(unittest.TestCase):
 
     def test_an_archive_has_the_source_of_a_function_that_only_calls(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
-        for name, text in (("caller.c", "void busy(long);\nint main(void) {\n  busy(30000000);  // the call\n  return 0;\n}\n"),
-                           ("busy.c", "volatile long n;\nvoid busy(long most) {\n  while (n < most) n++;\n}\n")):
-            with open(os.path.join(directory, name), "w") as file:
-                file.write(text)
+        write(directory, {"caller.c": "void busy(long);\nint main(void) {\n  busy(30000000);  // the call\n  return 0;\n}\n",
+                          "busy.c": "volatile long n;\nvoid busy(long most) {\n  while (n < most) n++;\n}\n"})
         subprocess.run(["gcc", "-O1", "-g", "-o", "busy", "caller.c", "busy.c"], cwd=directory, check=True)
         profile, archived = p.record([os.path.join(directory, "busy")], "-g").path, os.path.join(directory, "archived.pct")
         self.assertIn(f"source: {os.path.join(directory, 'caller.c')}\n", archive(profile, archived))
@@ -232,10 +236,8 @@ class Annotate(unittest.TestCase):
 
     def test_an_archive_has_the_source_of_inlined_code_that_never_ran(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
-        for name, text in (("rare.h", "static inline void rare(volatile long* n) {\n  *n = 7;  // hardly ever\n}\n"),
-                           ("often.c", '#include "rare.h"\nvolatile long n;\nint main(void) {\n  while (n < 30000000)\n    if (++n < 0) rare(&n);\n}\n')):
-            with open(os.path.join(directory, name), "w") as file:
-                file.write(text)
+        write(directory, {"rare.h": "static inline void rare(volatile long* n) {\n  *n = 7;  // hardly ever\n}\n",
+                          "often.c": '#include "rare.h"\nvolatile long n;\nint main(void) {\n  while (n < 30000000)\n    if (++n < 0) rare(&n);\n}\n'})
         subprocess.run(["gcc", "-O2", "-g", "-o", "often", "often.c"], cwd=directory, check=True)
         profile, archived = p.record([os.path.join(directory, "often")]).path, os.path.join(directory, "archived.pct")
         archive(profile, archived)

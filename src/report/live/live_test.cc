@@ -190,14 +190,20 @@ TEST_F(Live, TwoBuildsOfAProgramHaveEachItsOwnTicksOfTheWindow) {
   EXPECT_EQ(table.rows[1].now_ticks, 0u);
 }
 
-/// With call paths, too: f1, which only calls f3, is no row of a window in which f3 did not run.
-TEST_F(Live, RowsWithTotalsHaveTheirOwnTicksOfTheWindow) {
+/// A recording of /bin/a that goes on.
+Profile with_call_paths() {
   Profile profile;
   profile.recorder_alive = true;
   profile.period_ns = 1000000;
   profile.executables.push_back({.path = "/bin/a", .build_id = {}});
   profile.paths.recorded = true;
   profile.paths.scopes = {{"/bin/a", {}}};
+  return profile;
+}
+
+/// With call paths, too: f1, which only calls f3, is no row of a window in which f3 did not run.
+TEST_F(Live, RowsWithTotalsHaveTheirOwnTicksOfTheWindow) {
+  Profile profile = with_call_paths();
   profile.paths.context = {{.kind = PathNodeKind::kScope},
                            {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x110},
                            {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x300, .self = 70},
@@ -223,12 +229,7 @@ TEST_F(Live, RowsWithTotalsHaveTheirOwnTicksOfTheWindow) {
 /// Ticks inside programs are counted at once. The recorder reads their paths later: of the window's 25 ticks
 /// it has read those of 10.
 TEST_F(Live, ATotalIsAShareOfTheTicksWhosePathsWereRead) {
-  Profile profile;
-  profile.recorder_alive = true;
-  profile.period_ns = 1000000;
-  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
-  profile.paths.recorded = true;
-  profile.paths.scopes = {{"/bin/a", {}}};
+  Profile profile = with_call_paths();
   const auto look_with = [&](uint64_t at_s, uint64_t counted, uint64_t read) {
     profile.paths.context = {{.kind = PathNodeKind::kScope},
                              {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x110},
