@@ -9,8 +9,8 @@
 
 #include "tick/unwind/cfi_interpreter.h"
 
-#if __BYTE_ORDER__ == \
-    __ORDER_LITTLE_ENDIAN__  // its tables are written down so; elsewhere no path is followed
+// Its tables are written down so; elsewhere no path is followed.
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 namespace pctally {
 namespace {
