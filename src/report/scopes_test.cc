@@ -56,6 +56,14 @@ std::vector<std::pair<std::string, uint64_t>> programs(const Report& report) {
   return rows;
 }
 
+/// The choice of those programs.
+Profile programs_called(const Profile& profile, const char* pattern) {
+  const NamePattern program = *NamePattern::compile(pattern);
+  const std::optional<Profile> chosen = chosen_scopes(profile, {.program = &program});
+  EXPECT_TRUE(chosen);
+  return chosen.value();
+}
+
 uint64_t sum_of(const Report& report) {
   uint64_t sum = report.hidden_ticks + report.filtered_ticks;
   for (const Row& row : report.rows) sum += row.ticks;
@@ -162,10 +170,8 @@ TEST(Scopes, AProgramMayBeChosenByItsPath) {
   ScopeProfile file(PathScopeKind::kProgram);
   file.tick(file.scope("/opt/a/bin/x"), 0x111, 5);
   file.tick(file.scope("/usr/bin/y"), 0x210, 3);
-  const NamePattern program = *NamePattern::compile("^/opt/");
-  const std::optional<Profile> chosen = chosen_scopes(file.profile, {.program = &program});
-  ASSERT_TRUE(chosen);
-  EXPECT_THAT(programs(make_report(*chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
+  const Profile chosen = programs_called(file.profile, "^/opt/");
+  EXPECT_THAT(programs(make_report(chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
               ElementsAre(Pair("x", 5), Pair("[other programs]", 3)));
 }
 
@@ -208,14 +214,12 @@ TEST(Scopes, TicksOfAnUnknownProgramAreNoOtherPrograms) {
   file.tick(unknown, 0x110, 4);
   file.tick(unknown, static_cast<uint64_t>(PathEnd::kInterrupted), 3, PathNodeKind::kCut);
   file.tick(file.scope(kOtherScopes), 0x110, 1);
-  const NamePattern program = *NamePattern::compile("^a$");
-  const std::optional<Profile> chosen = chosen_scopes(file.profile, {.program = &program});
-  ASSERT_TRUE(chosen);
+  const Profile chosen = programs_called(file.profile, "^a$");
   EXPECT_THAT(
-      programs(make_report(*chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
+      programs(make_report(chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
       testing::UnorderedElementsAre(Pair("a", 5), Pair("[program not known]", 5),
                                     Pair("[not read by the recorder]", 3), Pair("[other programs]", 2)));
-  EXPECT_EQ(sum_of(make_report(*chosen, &FakeSymbolizer::open, {})), 15u);
+  EXPECT_EQ(sum_of(make_report(chosen, &FakeSymbolizer::open, {})), 15u);
 }
 
 TEST(Scopes, FoldedTicksOfAnUnknownProgramAreNoOtherPrograms) {
@@ -224,10 +228,8 @@ TEST(Scopes, FoldedTicksOfAnUnknownProgramAreNoOtherPrograms) {
   file.tick(file.root(UINT32_MAX), 0x110, 6);
   PathTreeNode& node = file.profile.paths.context.back();
   node.folded = std::exchange(node.self, 2) - 2;
-  const NamePattern program = *NamePattern::compile("^a$");
-  const std::optional<Profile> chosen = chosen_scopes(file.profile, {.program = &program});
-  ASSERT_TRUE(chosen);
-  EXPECT_THAT(programs(make_report(*chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
+  const Profile chosen = programs_called(file.profile, "^a$");
+  EXPECT_THAT(programs(make_report(chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
               ElementsAre(Pair("[program not known]", 6), Pair("a", 5)));
 }
 
@@ -245,18 +247,16 @@ TEST(Scopes, TheAccountAndTheWarningsOfAChoiceAreThoseOfTheWhole) {
   file.profile.ledger.counted += 15;
   file.profile.ledger.full = file.profile.paths.no_room = 4;
   file.profile.ledger.lost = 1;
-  const NamePattern program = *NamePattern::compile("^a$");
-  const std::optional<Profile> chosen = chosen_scopes(file.profile, {.program = &program});
-  ASSERT_TRUE(chosen);
+  const Profile chosen = programs_called(file.profile, "^a$");
   const Report whole = file.report(Grouping::kFunction),
-               part = make_report(*chosen, &FakeSymbolizer::open, {});
+               part = make_report(chosen, &FakeSymbolizer::open, {});
   EXPECT_DOUBLE_EQ(part.account.effective_samples, whole.account.effective_samples);
   EXPECT_EQ(part.rows[0].interval.low, whole.rows[0].interval.low);
   ASSERT_EQ(part.warnings.size(), whole.warnings.size());
   for (size_t i = 0; i < whole.warnings.size(); ++i) EXPECT_EQ(part.warnings[i].text, whole.warnings[i].text);
   for (const char* field : {"\"counted\": 85", "\"outside\": 10", "\"full\": 4", "\"complete\": false"})
-    EXPECT_THAT(json_report(*chosen, part), HasSubstr(field));
-  EXPECT_THAT(text_report(*chosen, part, {}), HasSubstr("100 = 85 counted + 10 outside + 4 full + 1 lost"));
+    EXPECT_THAT(json_report(chosen, part), HasSubstr(field));
+  EXPECT_THAT(text_report(chosen, part, {}), HasSubstr("100 = 85 counted + 10 outside + 4 full + 1 lost"));
   EXPECT_EQ(sum_of(part), 100u);
   EXPECT_TRUE(
       std::ranges::any_of(part.rows, [](const Row& row) { return row.object == kNoPath && row.ticks == 4; }));
