@@ -4,10 +4,10 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/errno_kept.h"
+#include "base/futex.h"
 
 #ifdef __clang__
 #define PCTALLY_ANNOTATION(attribute) __attribute__((attribute))
@@ -83,11 +83,7 @@ class CAPABILITY("mutex") Mutex {
 
   void futex(int operation, uint32_t value) noexcept {
     const ErrnoKept errno_kept;
-#ifdef SYS_futex
-    syscall(SYS_futex, &state_, operation | FUTEX_PRIVATE_FLAG, value, nullptr);
-#else
-    syscall(SYS_futex_time64, &state_, operation | FUTEX_PRIVATE_FLAG, value, nullptr);
-#endif
+    syscall(kFutex, &state_, operation | FUTEX_PRIVATE_FLAG, value, nullptr);
   }
 
   uint32_t state_ = kFree;

@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/futex.h"
 
 namespace pctally {
 namespace {
@@ -13,12 +14,6 @@ namespace {
 // The kernel accesses a word for us and returns EFAULT where we would fault. Futex calls need no file and
 // no privilege, and sandboxes allow them. A wait with a timeout of 0 reads the word; a wake with "add 0"
 // writes it atomically.
-#ifdef SYS_futex
-constexpr long kFutex = SYS_futex;
-#else
-constexpr long kFutex = SYS_futex_time64;
-#endif
-
 bool read_word(uintptr_t word) noexcept {
   long long no_time[2] = {0, 0};
   return syscall(kFutex, word, FUTEX_WAIT_PRIVATE, 0, no_time, nullptr, 0) == 0 || errno != EFAULT;

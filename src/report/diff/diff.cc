@@ -84,14 +84,6 @@ void add(const MeasuredRun& run, uint64_t ticks, SideTicks* side) {
 }
 
 /// The symbol of `key` in the first run that knows it.
-std::string linkage_of(const DiffKey& key, const std::vector<MeasuredRun>& before,
-                       const std::vector<MeasuredRun>& after) {
-  for (const auto* side : {&before, &after})
-    for (const MeasuredRun& run : *side)
-      if (auto found = run.linkage.find(key); found != run.linkage.end()) return found->second;
-  return {};
-}
-
 /// Of a line, in the first run of the side that has it; or null.
 const LinePlace* place_of(const DiffKey& key, const std::vector<MeasuredRun>& side) {
   for (const MeasuredRun& run : side)
@@ -113,7 +105,8 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
   DiffRow row;
   row.name = name_of(key, before, after);
   row.object = std::get<1>(key);
-  row.linkage = linkage_of(key, before, after);
+  row.linkage = linkage_of(key, before);
+  if (row.linkage.empty()) row.linkage = linkage_of(key, after);
   const LinePlace* old_place = place_of(key, before);
   if (old_place != nullptr && old_place->name != row.name) row.old_place = old_place->name;
   row.is_line = old_place != nullptr || place_of(key, after) != nullptr;
@@ -484,7 +477,7 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
                     .deviation = run_deviation(amounts, options.between_runs),
                     .counting = counting_deviation(amounts),
                     .object = std::get<1>(key),
-                    .linkage = linkage_of(key, measured, {}),
+                    .linkage = linkage_of(key, measured),
                     .short_name = name,
                     .is_line = place_of(key, measured) != nullptr});
   }

@@ -13,10 +13,8 @@ std::string xml(const std::string& text) { return marked_up(escaped(text)); }
 bool passes(const LimitResult& result) { return result.outcome == LimitResult::Outcome::kPass; }
 
 std::string failure(const Diff& diff, const LimitResult& result) {
-  std::string message = measured_text(result);
-  for (const std::string& remark : remarks_of(result)) message += "; " + remark;
   return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", outcome_word(result.outcome),
-                     marked_up(message), xml(verdict_sentence(diff)));
+                     marked_up(text_with_remarks(result)), xml(verdict_sentence(diff)));
 }
 
 /// A limit that passes on profiles that cannot be relied on is as good as one that was not checked.

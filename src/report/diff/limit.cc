@@ -294,10 +294,14 @@ std::vector<std::string> remarks_of(const LimitResult& result) {
   return remarks;
 }
 
-std::string text_of(const LimitResult& result) {
-  std::string text = escaped(result.limit.text) + ": " + measured_text(result);
+std::string text_with_remarks(const LimitResult& result) {
+  std::string text = measured_text(result);
   for (const std::string& remark : remarks_of(result)) text += "; " + remark;
   return text;
+}
+
+std::string text_of(const LimitResult& result) {
+  return escaped(result.limit.text) + ": " + text_with_remarks(result);
 }
 
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
@@ -326,9 +330,9 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
     result.interval = rises_of(change);
     const bool may_be_unread =
         limit.metric == Limit::Metric::kFunctionTotal && limited.rows[0]->unknown.before > 0;
-    const bool exceeds = result.interval.low > limit.value;
-    result.in_doubt = exceeds && may_be_unread;
-    if (exceeds && !may_be_unread) result.outcome = Outcome::kFail;
+    const Outcome of_ticks = outcome_between(result.interval.low, HUGE_VAL, limit.value);
+    result.in_doubt = of_ticks == Outcome::kFail && may_be_unread;
+    if (!result.in_doubt) result.outcome = of_ticks;
     return result;
   }
   double scale = limit.relative ? 100 / change.before : 1;

@@ -64,7 +64,8 @@ std::string measured_text(const LimitResult& result);
 /// What else a reader of the outcome must know; of one line, escaped.
 std::vector<std::string> remarks_of(const LimitResult& result);
 
-/// The limit, what was measured and the remarks in one line, escaped.
+/// What was measured and the remarks in one line; and with the limit before them. Escaped.
+std::string text_with_remarks(const LimitResult& result);
 std::string text_of(const LimitResult& result);
 
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is

@@ -10,18 +10,14 @@ namespace {
 
 using FunctionNames = std::map<DiffKey, std::set<DiffKey>>;  ///< by the name without arguments, and object
 
-std::string linkage_of(const MeasuredRun& run, const DiffKey& key) {
-  const auto found = run.linkage.find(key);
-  return found == run.linkage.end() ? "" : found->second;
-}
-
 FunctionNames function_names(const std::vector<MeasuredRun>& runs) {
+  std::set<DiffKey> keys;
+  for (const MeasuredRun& run : runs)
+    for (const auto& [key, ticks] : run.on_path) keys.insert(key);
   FunctionNames names;
-  for (const MeasuredRun& run : runs) {
-    for (const auto& [key, ticks] : run.on_path) {
-      const auto& [name, object] = key;
-      names[{short_function_name(name, linkage_of(run, key), NameDetail::kTemplates), object}].insert(key);
-    }
+  for (const DiffKey& key : keys) {
+    const auto& [name, object] = key;
+    names[{short_function_name(name, linkage_of(key, runs), NameDetail::kTemplates), object}].insert(key);
   }
   return names;
 }

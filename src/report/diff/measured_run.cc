@@ -131,6 +131,12 @@ DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
   return {name, object};
 }
 
+std::string linkage_of(const DiffKey& key, const std::vector<MeasuredRun>& runs) {
+  for (const MeasuredRun& run : runs)
+    if (auto found = run.linkage.find(key); found != run.linkage.end()) return found->second;
+  return {};
+}
+
 MeasuredRun measure(const Profile& profile, const Report& report, double work, const MatchingObjects& objects,
                     const MatchingLines& lines) {
   const Grouping by = report.by;

@@ -49,6 +49,9 @@ struct MeasuredRun {
   double design = 1;    ///< ticks for one effective tick
 };
 
+/// The symbol of the row, of the first run that has one; empty: none has.
+std::string linkage_of(const DiffKey& key, const std::vector<MeasuredRun>& runs);
+
 /// Amounts are per unit of `work` that a run did. Rows have the new names of their objects.
 /// `report`: of the profile, with all rows, and by function with ReportOptions::path_functions.
 MeasuredRun measure(const Profile& profile, const Report& report, double work, const MatchingObjects& objects,

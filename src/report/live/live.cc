@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "profile/subtract.h"
+#include "report/path_account.h"
 
 namespace pctally {
 namespace {
@@ -61,12 +62,8 @@ bool most_now(const LiveRow& a, const LiveRow& b) {
 /// ones never have a path.
 uint64_t ticks_with_paths(const Profile& profile) {
   uint64_t ticks = profile.paths.no_room + profile.ledger.lost;
-  for (const PathTreeNode& node : profile.paths.context) {
-    const bool is_unread =
-        node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted);
-    if (!is_unread) ticks += node.self + node.folded;
-  }
-  return ticks;
+  for (const PathTreeNode& node : profile.paths.context) ticks += node.self + node.folded;
+  return ticks - unread_ticks(profile.paths.context);
 }
 
 /// Totals and effective samples of the two sides of the comparison.

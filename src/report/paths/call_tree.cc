@@ -21,9 +21,7 @@ class TreeBuilder {
   }
   /// "[lost]" and the like, which are no functions.
   uint32_t bracketed(uint32_t parent, const char* name) {
-    StackFrame frame;
-    frame.function = name;
-    return child(parent, number_of(frame));
+    return child(parent, number_of(frame_called(name)));
   }
   /// To the node and all above it.
   void add(uint32_t node, uint64_t ticks) {

@@ -158,12 +158,10 @@ std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
   // A list, because stacks are deeper than parsers of JSON nest. Behind all: what smaller branches have.
   Json& nodes = json["nodes"] = Json::array();
   std::vector<Json> others;
-  StackFrame others_frame;
-  others_frame.function = "(others)";
-  const auto shared_others = std::make_shared<const StackFrame>(others_frame);
+  const auto others_frame = std::make_shared<const StackFrame>(frame_called("(others)"));
   const auto add_small_children = [&](const CallTreeNode& node, int64_t number) {
     CallTreeNode rest;
-    rest.frame = shared_others;
+    rest.frame = others_frame;
     for (const CallTreeNode& child : node.children)
       if (child.ticks < least) rest.ticks += child.ticks;
     rest.self = options.bottom_up && number >= 0 ? 0 : rest.ticks;

@@ -21,12 +21,6 @@ Side side_of(const StackFrame& frame) {
   return std::tuple_cat(function_of(frame), std::tie(frame.file, frame.line));
 }
 
-StackFrame named(const char* name) {
-  StackFrame frame;
-  frame.function = name;
-  return frame;
-}
-
 /// Callers, or callees: things that may recur on a path. Each counts once a path.
 class Sides {
  public:
@@ -131,7 +125,7 @@ class CallerWalk {
 
   /// With the function on the stack.
   [[nodiscard]] TickRange total() const {
-    if (is_cut()) return ranges_.cut(kept_, hidden_ticks(named(kOutermost)));
+    if (is_cut()) return ranges_.cut(kept_, hidden_ticks(frame_called(kOutermost)));
     return inlined_ticks_.total(
         ranges_.function(known_, {kept_.ticks + without_path_, kept_.folded}, inlined(function_)));
   }
@@ -153,7 +147,7 @@ class CallerWalk {
   }
   std::vector<CallerRow> callees(const TickRange& whole, double samples) {
     if (ranges_.has_plane() && known_.complete && known_.self != 0)
-      callees_.entry_of(side_of(named(kItself)), row_of(named(kItself)));
+      callees_.entry_of(side_of(frame_called(kItself)), row_of(frame_called(kItself)));
     return callees_.rows(whole, samples, [&](const Sides::Entry& entry) {
       const StackFrame& callee = entry.row.frame;
       if (callee.function == kFolded && callee.object.empty())
@@ -200,7 +194,7 @@ class CallerWalk {
     if (!known_.self_is_all) return;
     without_path_ = paths_.without_path().of(known_.self, kept_own_);
     if (without_path_ == 0) return;
-    const CallerRow caller = row_of(paths_.unknown_caller()), itself = row_of(named(kItself));
+    const CallerRow caller = row_of(paths_.unknown_caller()), itself = row_of(frame_called(kItself));
     callers_.entry_of(side_of(caller.frame), caller).inlined += {without_path_, without_path_};
     callees_.entry_of(side_of(itself.frame), itself);
   }
@@ -258,12 +252,12 @@ class CallerWalk {
   void add_end(const PathTreeNode& node, Visit* visit) {
     const bool ends_here = !stack_.empty() && is_function(*stack_.back());
     if (ends_here) kept_own_ += node.self;
-    if (ends_here && node.self != 0) add(&callees_, row_of(named(kItself)), {node.self, 0}, visit);
+    if (ends_here && node.self != 0) add(&callees_, row_of(frame_called(kItself)), {node.self, 0}, visit);
     if (ends_here && node.folded != 0 && !(ranges_.has_plane() && known_.complete))
-      add(&callees_, row_of(named(kFolded)), {node.folded, 0}, visit);
+      add(&callees_, row_of(frame_called(kFolded)), {node.folded, 0}, visit);
     if (on_path_ > (ends_here ? 1 : 0)) inlined_ticks_.add_end(*stack_.back(), node.self);
     if (!stack_.empty() && node.kind != PathNodeKind::kCut) return;
-    const StackFrame end = stack_.empty() ? named(kOutermost) : *stack_.back();
+    const StackFrame end = stack_.empty() ? frame_called(kOutermost) : *stack_.back();
     Hidden& hidden = hidden_.try_emplace(side_of(end), Hidden{end, 0}).first->second;
     hidden.ticks += node.folded;
   }
@@ -284,7 +278,7 @@ class CallerWalk {
 
   /// The frame on top of the stack.
   [[nodiscard]] CallerRow caller() const {
-    if (stack_.empty()) return row_of(named(kOutermost));
+    if (stack_.empty()) return row_of(frame_called(kOutermost));
     CallerRow row = row_of(*stack_.back());
     row.outer = outer_of(stack_.size() - 1, [this](size_t i) -> const StackFrame& { return *stack_[i]; });
     return row;
@@ -316,7 +310,7 @@ class CallerWalk {
         row.outer = outer_of(i - 1, [&frames](size_t k) -> const StackFrame& { return frames[k]; });
         callers.try_emplace(side_of(row.frame), std::move(row));
       }
-      CallerRow row = row_of(i + 1 == frames.size() ? named(kItself) : callee_of(frames[i + 1]));
+      CallerRow row = row_of(i + 1 == frames.size() ? frame_called(kItself) : callee_of(frames[i + 1]));
       callees.try_emplace(side_of(row.frame), std::move(row));
     }
     if (callees.empty()) return;
@@ -343,7 +337,7 @@ class CallerWalk {
     inlined_ticks_.add_inlined(symbol.code.frames.front(), own);
     for (const auto& [side, caller] : symbol.callers)
       callers_.entry_of(side, caller.first).inlined += symbol.code.among(caller.second);
-    const CallerRow itself = row_of(named(kItself));
+    const CallerRow itself = row_of(frame_called(kItself));
     callees_.entry_of(side_of(itself.frame), itself).inlined += own;
   }
 

@@ -22,6 +22,12 @@ std::string declaration_of(const Frame& frame) {
   return fmt::format("{}:{}", normal_path(frame.file), frame.start_line);
 }
 
+StackFrame frame_called(const char* name) {
+  StackFrame frame;
+  frame.function = name;
+  return frame;
+}
+
 std::string shown_name(NameStyle style, const StackFrame& frame) {
   return shown_name(style, frame.short_name, frame.function, frame.linkage);
 }

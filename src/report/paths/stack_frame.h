@@ -27,6 +27,9 @@ struct StackFrame {
   uint32_t start_line = 0;          ///< as of Frame
 };
 
+/// What stands in a path and is no function: "(outermost)", "[lost]".
+StackFrame frame_called(const char* name);
+
 /// Identifies a frame's function: object, full name, address, declaration.
 using StackFunction = std::tuple<std::string, std::string, uint64_t, std::string>;
 inline auto function_of(const StackFrame& frame) {

@@ -63,25 +63,25 @@ double upper_tail(double k, double n, double alpha, double beta) {
 double normal_tail(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
 
 /// The smaller p of the two tests.
-double p_of_difference(double difference, const RunSide& before, const RunSide& after, double between_runs) {
+double p_of_difference(double difference, const MeanEstimates& estimates) {
   const auto p_of = [difference](const MeanVariances& variances) {
     return t_tail(difference / variances.deviation(), variances.degrees);
   };
-  const double welch = p_of(welch_variances(before, after, between_runs));
-  const auto few = variances_of_few(before, after, between_runs);
-  return few ? std::min(welch, p_of(*few)) : welch;
+  const double welch = p_of(estimates.welch);
+  return estimates.few ? std::min(welch, p_of(*estimates.few)) : welch;
 }
 
-/// Of the interval of a side's amount, by its own runs; where it has one, or there are few, with what is
-/// known beside them.
-double half_width_alone(const RunSide& side, const RunSide& other, double between_runs) {
+/// Of the interval of the new side's amount, by its own runs; where it has one, or there are few, with what
+/// is known beside them.
+double half_width_alone(const RunSide& side, const RunSide& other, const MeanEstimates& estimates,
+                        double between_runs) {
   double variance = side.variance, degrees = side.degrees;
   if (side.runs <= 1) {
     variance = variance_beside(side, other, side.mean, between_runs);
     degrees = other.runs > 1 ? other.degrees : kManyDegrees;
   }
   const double own = std::sqrt(variance / side.runs) * t_quantile(0.05, degrees);
-  const auto few = variances_of_few(other, side, between_runs);
+  const auto& few = estimates.few;
   return few ? std::min(own, std::sqrt(few->after) * t_quantile(0.05, few->degrees)) : own;
 }
 
@@ -136,7 +136,8 @@ double p_of_ratio(const SingleRuns& runs, double ratio) {
 Change test_change(std::span<const Measured> before, std::span<const Measured> after, double between_runs) {
   const RunSide old_side = side_of(before), new_side = side_of(after);
   const auto t95 = [](double degrees) { return t_quantile(0.05, degrees); };
-  const MeanVariances variances = mean_variances(old_side, new_side, between_runs, t95);
+  const MeanEstimates estimates = mean_estimates(old_side, new_side, between_runs);
+  const MeanVariances& variances = estimates.narrower(t95);
   Change change;
   change.before = old_side.mean;
   change.after = new_side.mean;
@@ -149,7 +150,7 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
   const double error = variances.deviation(), width = error * t95(variances.degrees);
   if (error > 0) change.before_part = variances.before / squared(error);
   change.interval = {change.difference - width, change.difference + width};
-  const double alone = half_width_alone(new_side, old_side, between_runs);
+  const double alone = half_width_alone(new_side, old_side, estimates, between_runs);
   change.after_interval = {std::max(0.0, change.after - alone), change.after + alone};
   bool counted = before[0].per_tick > 0 && after[0].per_tick > 0;
   if (before.size() == 1 && after.size() == 1 && counted) {
@@ -157,7 +158,7 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
     change.single_runs = {before[0], after[0], spread};
     change.p = p_of_ratio(*change.single_runs, 1);
   } else if (error > 0) {
-    change.p = p_of_difference(change.difference, old_side, new_side, between_runs);
+    change.p = p_of_difference(change.difference, estimates);
   } else {
     change.p = change.difference == 0 ? 1 : 0;
   }

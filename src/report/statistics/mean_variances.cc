@@ -42,6 +42,43 @@ void add_shown(const RunSide& before, const RunSide& after, double* squares, dou
   }
 }
 
+/// What one side borrows from the other is one estimate for both.
+MeanVariances welch_variances(const RunSide& old_alone, const RunSide& new_alone, double between_runs) {
+  const RunSide old_side = beside(old_alone, new_alone, between_runs),
+                new_side = beside(new_alone, old_alone, between_runs);
+  MeanVariances result{.before = old_side.variance / old_side.runs,
+                       .after = new_side.variance / new_side.runs,
+                       .before_degrees = old_side.degrees,
+                       .after_degrees = new_side.degrees};
+  result.degrees = degrees_of_sum(result.before, result.before_degrees, result.after, result.after_degrees);
+  const bool borrowed = old_side.degrees != old_alone.degrees || new_side.degrees != new_alone.degrees;
+  if (borrowed && std::max(old_alone.runs, new_alone.runs) > 1) {
+    result.degrees = std::max(old_alone.degrees, new_alone.degrees);
+    result.one_estimate = true;
+  }
+  return result;
+}
+
+/// With what is assumed beside what the runs show.
+std::optional<MeanVariances> variances_of_few(const RunSide& before, const RunSide& after,
+                                              double between_runs) {
+  double degrees = assumed_degrees(before.runs, after.runs), squares = degrees * squared(between_runs);
+  if (degrees <= 0 || before.runs + after.runs <= 2) return std::nullopt;
+  add_shown(before, after, &squares, &degrees);
+  const auto of_mean = [&](const RunSide& side, const RunSide& other) {
+    double counting = side.counting;
+    if (side.runs < other.runs)  // it may have few ticks by chance
+      counting = std::max(counting, counting_variance(side.first, std::max(side.mean, other.mean)));
+    return (counting + squares / degrees * squared(side.mean) / side.added) / side.runs;
+  };
+  return MeanVariances{.before = of_mean(before, after),
+                       .after = of_mean(after, before),
+                       .degrees = degrees,
+                       .before_degrees = degrees,
+                       .after_degrees = degrees,
+                       .one_estimate = true};
+}
+
 }  // namespace
 
 RunSide side_of(std::span<const Measured> runs) {
@@ -65,39 +102,8 @@ double variance_beside(const RunSide& side, const RunSide& other, double amount,
          squared(between_runs_of(other, between_runs) * amount) / side.added;
 }
 
-MeanVariances welch_variances(const RunSide& old_alone, const RunSide& new_alone, double between_runs) {
-  const RunSide old_side = beside(old_alone, new_alone, between_runs),
-                new_side = beside(new_alone, old_alone, between_runs);
-  MeanVariances result{.before = old_side.variance / old_side.runs,
-                       .after = new_side.variance / new_side.runs,
-                       .before_degrees = old_side.degrees,
-                       .after_degrees = new_side.degrees};
-  result.degrees = degrees_of_sum(result.before, result.before_degrees, result.after, result.after_degrees);
-  const bool borrowed = old_side.degrees != old_alone.degrees || new_side.degrees != new_alone.degrees;
-  if (borrowed && std::max(old_alone.runs, new_alone.runs) > 1) {
-    result.degrees = std::max(old_alone.degrees, new_alone.degrees);
-    result.one_estimate = true;
-  }
-  return result;
-}
-
-std::optional<MeanVariances> variances_of_few(const RunSide& before, const RunSide& after,
-                                              double between_runs) {
-  double degrees = assumed_degrees(before.runs, after.runs), squares = degrees * squared(between_runs);
-  if (degrees <= 0 || before.runs + after.runs <= 2) return std::nullopt;
-  add_shown(before, after, &squares, &degrees);
-  const auto of_mean = [&](const RunSide& side, const RunSide& other) {
-    double counting = side.counting;
-    if (side.runs < other.runs)  // it may have few ticks by chance
-      counting = std::max(counting, counting_variance(side.first, std::max(side.mean, other.mean)));
-    return (counting + squares / degrees * squared(side.mean) / side.added) / side.runs;
-  };
-  return MeanVariances{.before = of_mean(before, after),
-                       .after = of_mean(after, before),
-                       .degrees = degrees,
-                       .before_degrees = degrees,
-                       .after_degrees = degrees,
-                       .one_estimate = true};
+MeanEstimates mean_estimates(const RunSide& before, const RunSide& after, double between_runs) {
+  return {welch_variances(before, after, between_runs), variances_of_few(before, after, between_runs)};
 }
 
 RunVariation variation_of(const RunSide& before, const RunSide& after, double between_runs) {

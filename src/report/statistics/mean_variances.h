@@ -33,22 +33,20 @@ struct MeanVariances {
   [[nodiscard]] double deviation() const { return std::sqrt(before + after); }
 };
 
-/// Those of Welch's test. What one side borrows from the other is one estimate for both.
-MeanVariances welch_variances(const RunSide& before, const RunSide& after, double between_runs);
+/// What two tests take them for.
+struct MeanEstimates {
+  MeanVariances welch;               ///< what one side borrows from the other is one estimate for both
+  std::optional<MeanVariances> few;  ///< with what is assumed beside what the runs show; nothing where there
+                                     ///< are enough of them, or one a side
 
-/// With what is assumed beside what the runs show. Nothing where there are enough of them, or one a side.
-std::optional<MeanVariances> variances_of_few(const RunSide& before, const RunSide& after,
-                                              double between_runs);
+  /// The one that gives the narrower interval. `quantile`: of Student's t, by degrees of freedom.
+  [[nodiscard]] const MeanVariances& narrower(const auto& quantile) const {
+    const auto width = [&quantile](const MeanVariances& of) { return of.deviation() * quantile(of.degrees); };
+    return few && width(*few) < width(welch) ? *few : welch;
+  }
+};
 
-/// Those that give the narrower interval. `quantile`: of Student's t, by degrees of freedom.
-MeanVariances mean_variances(const RunSide& before, const RunSide& after, double between_runs,
-                             const auto& quantile) {
-  const MeanVariances welch = welch_variances(before, after, between_runs);
-  const auto few = variances_of_few(before, after, between_runs);
-  const bool narrower =
-      few && few->deviation() * quantile(few->degrees) < welch.deviation() * quantile(welch.degrees);
-  return narrower ? *few : welch;
-}
+MeanEstimates mean_estimates(const RunSide& before, const RunSide& after, double between_runs);
 
 /// A run of a side whose amount is `amount` varies by counting that, and between runs as the other side
 /// shows; where both have one run, as it is assumed.

@@ -80,7 +80,7 @@ double ChangePower::of(const RunSide& before, const RunSide& after) const {
   double sum = 0;
   for (const RunSide& old_side : all_before) {
     for (const RunSide& new_side : all_after) {
-      const MeanVariances seen = mean_variances(old_side, new_side, kBetweenRuns, quantile_);
+      const MeanVariances seen = mean_estimates(old_side, new_side, kBetweenRuns).narrower(quantile_);
       const double above = difference - quantile_(seen.degrees) * seen.deviation();
       sum += deviation > 0 ? normal_share(above / deviation) : above >= 0 ? 1 : 0;
     }
