@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/errno_kept.h"
+#include "base/kernel/kernel_timer.h"
 #include "base/time_ns.h"
-#include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_signal.h"
 

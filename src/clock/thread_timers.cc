@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/errno_kept.h"
+#include "base/kernel/kernel_timer.h"
 #include "base/kernel/period.h"
 #include "base/next_call.h"
 #include "base/time_ns.h"
-#include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "clock/thread_list.h"
 #include "clock/threads_lock.h"

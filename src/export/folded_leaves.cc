@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/innermost.h"
+#include "report/names/innermost.h"
 #include "report/paths/part_shares.h"
 #include "report/scope_names.h"
 

@@ -1,6 +1,6 @@
 // Gives ticks whose path is not known whole the function that ran.
 #pragma once
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 namespace pctally {
 

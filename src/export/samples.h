@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "report/names/object_names.h"
 #include "report/names/shown_names.h"
-#include "report/object_names.h"
 
 namespace pctally {
 

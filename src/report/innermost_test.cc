@@ -1,4 +1,4 @@
-#include "report/innermost.h"
+#include "report/names/innermost.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "report/account/warnings.h"
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 namespace pctally {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "report/names/name_pattern.h"
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 namespace pctally {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "report/innermost.h"
+#include "report/names/innermost.h"
 #include "report/scope_names.h"
 
 namespace pctally {

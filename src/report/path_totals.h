@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 #include "report/statistics/interval.h"
 
 namespace pctally {

@@ -13,7 +13,7 @@
 #include "report/account/account.h"
 #include "report/account/warnings.h"
 #include "report/names/name_pattern.h"
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 #include "report/path_account.h"
 #include "report/path_totals.h"
 #include "report/statistics/interval.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 #include "tool/terminal/progress_line.h"
 
 namespace pctally {

@@ -8,7 +8,7 @@
 #include "base/sanitizer.h"
 #include "base/unique_fd.h"
 #include "report/fake_symbolizer_for_test.h"
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 #include "tool/terminal/progress_line.h"
 
 namespace pctally {

@@ -7,7 +7,7 @@
 
 #include "names/kept_names.h"
 #include "profile/profile.h"
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 namespace pctally {
 

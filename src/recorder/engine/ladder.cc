@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/kernel/kernel_timer.h"
 #include "base/kernel/period.h"
-#include "clock/kernel_timer.h"
 #include "perf/refusal.h"
 #include "perf/ring.h"
 #include "recorder/engine/injected_engine.h"

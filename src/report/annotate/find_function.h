@@ -7,7 +7,7 @@
 
 #include "profile/profile.h"
 #include "report/names/called.h"
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 namespace pctally {
 

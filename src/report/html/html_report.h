@@ -7,8 +7,8 @@
 #include "report/annotate/source_files.h"
 #include "report/diff/diff.h"
 #include "report/diff/limit.h"
+#include "report/names/object_names.h"
 #include "report/names/shown_names.h"
-#include "report/object_names.h"
 
 namespace pctally {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 namespace pctally {
 

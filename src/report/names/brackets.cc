@@ -48,12 +48,12 @@ size_t closing(std::string_view text, size_t open) {
       // A '>' in an expression closes nothing.
       if (pending.back() != c && c == '>') continue;
       while (!pending.empty() && pending.back() != c) pending.pop_back();
-      if (pending.empty()) return kNone;
+      if (pending.empty()) return kNoPlace;
       pending.pop_back();
       if (pending.empty()) return i;
     }
   }
-  return kNone;
+  return kNoPlace;
 }
 
 size_t find_outside(std::string_view text, std::string_view word) {
@@ -61,15 +61,15 @@ size_t find_outside(std::string_view text, std::string_view word) {
     if (text[i] == word[0] && text.substr(i).starts_with(word)) return i;
     if (text[i] != '<' && text[i] != '(' && text[i] != '[' && text[i] != '{') continue;
     size_t close = closing(text, i);
-    if (close == kNone) return kNone;
+    if (close == kNoPlace) return kNoPlace;
     i = close;
   }
-  return kNone;
+  return kNoPlace;
 }
 
 std::vector<std::string_view> split_arguments(std::string_view text) {
   std::vector<std::string_view> parts;
-  for (size_t comma; (comma = find_outside(text, ",")) != kNone;) {
+  for (size_t comma; (comma = find_outside(text, ",")) != kNoPlace;) {
     parts.push_back(text.substr(0, comma));
     text.remove_prefix(std::min(comma + 1, text.size()));
     while (text.starts_with(' ')) text.remove_prefix(1);

@@ -6,7 +6,7 @@
 
 namespace pctally {
 
-inline constexpr size_t kNone = std::string_view::npos;  ///< no such place
+inline constexpr size_t kNoPlace = std::string_view::npos;  ///< no such place
 
 /// Part of an identifier.
 bool is_word(char c);
@@ -18,10 +18,10 @@ bool starts_operator(std::string_view text, size_t at);
 /// alone. REQUIRES: starts_operator().
 size_t operator_length(std::string_view text, size_t at);
 
-/// The bracket that closes the one at `open`; kNone if there is none.
+/// The bracket that closes the one at `open`; kNoPlace if there is none.
 size_t closing(std::string_view text, size_t open);
 
-/// Where `word` stands outside all brackets; kNone if it does not. REQUIRES: it is not empty.
+/// Where `word` stands outside all brackets; kNoPlace if it does not. REQUIRES: it is not empty.
 size_t find_outside(std::string_view text, std::string_view word);
 
 /// "int, std::pair<int, char>": two.

@@ -10,7 +10,7 @@ namespace pctally {
 namespace {
 
 bool is_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == kNone;
+  return !text.empty() && text.find_first_not_of("0123456789") == kNoPlace;
 }
 
 /// Namespaces that a compiler adds by itself: std::__cxx11, std::__1, std::_V2, absl::lts_20220623.
@@ -102,7 +102,7 @@ class Shortener {
       return true;
     }
     size_t end = find_outside(rest(), "(");  // "operator std::vector<int>()": a conversion
-    if (end == kNone || !rest().starts_with(' ')) return true;
+    if (end == kNoPlace || !rest().starts_with(' ')) return true;
     out_.append(" ").append(shortened_type(rest().substr(1, end - 1)));
     at_ += end;
     return true;
@@ -111,7 +111,7 @@ class Shortener {
   /// Template arguments, or what Rust has in angle brackets.
   bool take_angle() {
     size_t close = closing(text_, at_);
-    if (close == kNone) return false;
+    if (close == kNoPlace) return false;
     std::string_view inner = text_.substr(at_ + 1, close - at_ - 1);
     bool begins = out_.empty() || out_.ends_with("::");
     if (begins && !is_type_ && (out_.empty() || inner.starts_with("impl "))) {
@@ -140,17 +140,17 @@ class Shortener {
     std::string_view type = inner, trait;
     if (type.starts_with("impl ")) {
       type.remove_prefix(5);
-      if (size_t middle = find_outside(type, " for "); middle != kNone) {
+      if (size_t middle = find_outside(type, " for "); middle != kNoPlace) {
         trait = type.substr(0, middle);
         type.remove_prefix(middle + 5);
       }
-    } else if (size_t middle = find_outside(type, " as "); middle != kNone) {
+    } else if (size_t middle = find_outside(type, " as "); middle != kNoPlace) {
       trait = type.substr(middle + 4);
       type = type.substr(0, middle);
     }
     for (std::string_view sign : {"&mut ", "&", "dyn ", "*const ", "*mut "})
       if (type.starts_with(sign)) type.remove_prefix(sign.size());
-    bool is_path = find_outside(type, "::") != kNone && is_word(type[0]);
+    bool is_path = find_outside(type, "::") != kNoPlace && is_word(type[0]);
     return shortened_type(is_path || trait.empty() ? type : trait);
   }
 
@@ -163,7 +163,7 @@ class Shortener {
     }
     size_t close = closing(text_, at_);
     bool returns_pointer = !is_type_ && (rest().starts_with("(*") || rest().starts_with("(&"));
-    if (close == kNone || returns_pointer) return false;
+    if (close == kNoPlace || returns_pointer) return false;
     std::string_view inner = text_.substr(at_ + 1, close - at_ - 1);
     if (is_type_ || (arguments_ && !out_.empty())) out_ += argument_list(inner);
     at_ = close + 1;
@@ -180,7 +180,7 @@ class Shortener {
 
   bool take_square() {
     size_t close = closing(text_, at_);
-    if (close == kNone) return false;
+    if (close == kNoPlace) return false;
     if (!rest().starts_with("[abi:")) out_ += text_.substr(at_, close + 1 - at_);
     at_ = close + 1;
     return true;
@@ -189,10 +189,10 @@ class Shortener {
   /// "{lambda(int)#1}" as "{lambda#1}", Rust's "{{closure}}" as it is.
   bool take_brace() {
     size_t close = closing(text_, at_);
-    if (close == kNone) return false;
+    if (close == kNoPlace) return false;
     std::string_view inner = text_.substr(at_, close + 1 - at_);
-    size_t open = inner.find('('), end = open == kNone ? kNone : closing(inner, open);
-    if (end != kNone && !arguments_)
+    size_t open = inner.find('('), end = open == kNoPlace ? kNoPlace : closing(inner, open);
+    if (end != kNoPlace && !arguments_)
       out_.append(inner.substr(0, open)).append(inner.substr(end + 1));
     else
       out_ += inner;
@@ -235,7 +235,7 @@ void replace_all(std::string* text, std::string_view from, std::string_view to) 
 /// The clones of a name in the form C has them: " [clone .isra.0] [clone .cold]" is ".isra.0.cold".
 std::string take_clones(std::string_view* name) {
   std::string clones;
-  for (size_t open; name->ends_with(']') && (open = name->rfind(" [clone ")) != kNone;) {
+  for (size_t open; name->ends_with(']') && (open = name->rfind(" [clone ")) != kNoPlace;) {
     clones.insert(0, name->substr(open + 8, name->size() - open - 9));
     *name = name->substr(0, open);
   }
@@ -245,7 +245,7 @@ std::string take_clones(std::string_view* name) {
 /// "sort<long int*>", "operator()<int>", as debug information calls functions that have no symbol.
 bool is_plain_template(std::string_view name) {
   const size_t open = name.find('<');
-  return name.ends_with('>') && open != 0 && open != kNone &&
+  return name.ends_with('>') && open != 0 && open != kNoPlace &&
          (starts_operator(name, 0) ||
           std::all_of(name.begin(), name.begin() + static_cast<ptrdiff_t>(open), is_word));
 }
@@ -254,9 +254,10 @@ bool is_plain_template(std::string_view name) {
 /// follows the type: of no name of C or C++ is that one word with a dot. Empty if it is none.
 std::string_view java_method(std::string_view name) {
   const size_t blank = name.find(' '), open = name.find('(');
-  if (blank == kNone || open == kNone || blank > open || !name.ends_with(')')) return {};
+  if (blank == kNoPlace || open == kNoPlace || blank > open || !name.ends_with(')')) return {};
   const std::string_view method = name.substr(blank + 1, open - blank - 1);
-  const bool is_one = method.find(' ') == kNone && method.find("::") == kNone && method.find('.') != kNone;
+  const bool is_one =
+      method.find(' ') == kNoPlace && method.find("::") == kNoPlace && method.find('.') != kNoPlace;
   return is_one ? name.substr(blank + 1) : std::string_view();
 }
 
@@ -301,7 +302,7 @@ std::string short_c_name(std::string_view name, NameDetail detail) {
 
 std::string_view start_in(std::string_view name) {
   const size_t open = name.rfind(" [0x");
-  if (open == kNone || name.find_first_not_of("0123456789abcdef", open + 4) != name.size() - 1) return {};
+  if (open == kNoPlace || name.find_first_not_of("0123456789abcdef", open + 4) != name.size() - 1) return {};
   return name.ends_with(']') ? name.substr(open) : std::string_view();
 }
 

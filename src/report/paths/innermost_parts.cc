@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "report/innermost.h"
+#include "report/names/innermost.h"
 #include "report/paths/part_shares.h"
 
 namespace pctally {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/innermost.h"
-#include "report/object_names.h"
+#include "report/names/innermost.h"
+#include "report/names/object_names.h"
 #include "report/path_account.h"
 #include "report/path_totals.h"
 #include "report/paths/inlined_code.h"

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
+#include "report/names/object_names.h"
 #include "report/names/shown_names.h"
-#include "report/object_names.h"
 
 namespace pctally {
 

@@ -5,7 +5,7 @@
 
 #include "object/symbolizer.h"
 #include "recorder/recording.h"
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 namespace pctally {
 

@@ -1,4 +1,4 @@
-#include "clock/kernel_timer.h"
+#include "base/kernel/kernel_timer.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/time_ns.h"
-#include "histfile/profile_file.h"
 
 namespace pctally {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <span>
 
 #include "object/elf/build_id.h"
-#include "report/innermost.h"
+#include "report/names/innermost.h"
 
 namespace pctally {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/object_names.h"
+#include "report/names/object_names.h"
 
 namespace pctally {
 

@@ -1,4 +1,4 @@
-#include "report/innermost.h"
+#include "report/names/innermost.h"
 
 #include <algorithm>
 #include <ranges>
