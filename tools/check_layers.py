@@ -5,6 +5,8 @@ against the files.
     check_layers.py [ROOT]      prints file:line and the rule broken; exit status 1 if there is any
     check_layers.py --draw      prints each room: where it runs, files, lines, nouns, and the rooms it includes
 
+A room has at most MOST_NOUNS nouns: a noun is the files of one name without suffix (x.h, x.cc), tests aside.
+
 A source that names a class of the C++ library (NAMED_HEADERS) includes its header, itself or by headers of ours. Builds with tests have
 precompiled headers and would not miss it; those of users have none.
 
@@ -74,6 +76,7 @@ ALLOWED = {
     "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report/account", "report/names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
     "tool/top": {"tool", "tool/terminal", "report/live", "report/paths", "report", "profile", "histread", "histfile", "base", "base/file", "report/print"},
 }
+MOST_NOUNS = 20
 IN_PROGRAM = ("base", "base/kernel", "base/file", "tick/unwind", "tick", "histfile", "monfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",
               "dialect/n64", "library", "preload")
 
@@ -306,8 +309,8 @@ def check_paths_in_comments(root):
                     yield source, number, f"src/{path} does not exist"
 
 
-def draw(root):
-    """Each room with its size and the rooms that its files really include."""
+def sizes(root):
+    """The size of each room, and the rooms that its files really include."""
     rooms = {}
     for path in sorted((root / "src").rglob("*")):
         if path.suffix not in {".h", ".cc", ".c"} or "testdata" in path.parts:
@@ -322,6 +325,17 @@ def draw(root):
         room["lines"] += lines
         room["longest"] = max(room["longest"], lines)
         room["arrows"] |= {room_of(header) for _, quoted, header in includes(path) if quoted}
+    return rooms
+
+
+def check_nouns(root):
+    for name, room in sizes(root).items():
+        if len(room["nouns"]) > MOST_NOUNS:
+            yield root / "src" / name, 1, f"the room has {len(room['nouns'])} nouns, and may have {MOST_NOUNS}: {', '.join(sorted(room['nouns']))}"
+
+
+def draw(root):
+    rooms = sizes(root)
     print(f"{'room':16} {'runs':11} {'nouns':>5} {'lines':>6} {'tests':>6} {'longest':>7}  includes")
     for name in sorted(rooms, key=lambda name: list(ALLOWED).index(name)):
         room = rooms[name]
@@ -339,13 +353,13 @@ def main(arguments):
         return draw(pathlib.Path(__file__).parent.parent)
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parent.parent)
     broken = [*check_sources(root), *check_named_headers(root), *check_circles(root), *check_public_headers(root), *check_paths_in_docs(root),
-              *check_paths_in_comments(root)]
+              *check_paths_in_comments(root), *check_nouns(root)]
     if (root / "CMakeLists.txt").exists():
         broken += [*check_unused_arrows(root), *check_linked(root)]
     for path, number, rule in broken:
         print(f"{path.relative_to(root)}:{number}: {rule}")
     if not broken:
-        print("layers: every include is allowed and linked, none is missing, none closes a circle, no arrow is unused, every path in docs/ and in comments exists")
+        print(f"layers: every include is allowed and linked, none is missing, none closes a circle, no arrow is unused, every path in docs/ and in comments exists, no room has over {MOST_NOUNS} nouns")
     return 1 if broken else 0
 
 

@@ -97,6 +97,14 @@ class CheckLayers(unittest.TestCase):
                                    "src/report/text.cc": '#include "report/text.h"\nint text(const std::map<int, int>& words);\n'})
         self.assertEqual(status, 0, said)
 
+    def test_a_room_has_few_nouns(self):
+        nouns = {f"src/perf/noun_{number}.{suffix}": "\n" for number in range(check_layers.MOST_NOUNS) for suffix in ("h", "cc")}
+        nouns["src/perf/noun_20_test.cc"] = nouns["src/perf/other_for_test.h"] = "\n"
+        self.assertEqual(self.check(nouns), (0, self.check({})[1]))
+        status, said = self.check(nouns | {"src/perf/one_more.cc": "\n"})
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, r"^src/perf:1: the room has 21 nouns, and may have 20: noun_0, .*, one_more\n$")
+
     def test_headers_make_no_circle(self):
         chain = {"src/report/a.h": '#include "report/b.h"\n', "src/report/b.h": "#pragma once\n#include \"report/c.h\"\n",
                  "src/report/c.h": "#pragma once\n", "src/report/a.cc": '#include "report/a.h"\n'}
