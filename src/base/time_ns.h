@@ -26,6 +26,13 @@ inline timeval to_timeval(uint64_t ns) noexcept {
   return {static_cast<time_t>(ns / kNsPerSecond), static_cast<suseconds_t>(ns % kNsPerSecond / 1000u)};
 }
 
+/// What poll(2) waits for: whole milliseconds, none left out; 12 days at most.
+inline int to_poll_ms(uint64_t ns) noexcept {
+  constexpr uint64_t kLongestMs = uint64_t{1} << 30;
+  const uint64_t ms = ns / 1000000u + (ns % 1000000u != 0 ? 1 : 0);
+  return static_cast<int>(ms < kLongestMs ? ms : kLongestMs);
+}
+
 /// Times of /proc/PID/stat and /proc/stat. Async-signal-safe.
 inline uint64_t clock_ticks_to_ns(uint64_t ticks) noexcept {
   const long hertz = sysconf(_SC_CLK_TCK);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/file_at.h"
 #include "base/file/new_file.h"
 #include "base/file/write_all.h"
 #include "histfile/profile_file.h"
@@ -28,13 +29,6 @@ void store_processes(const std::vector<FileProcess>& processes, std::vector<unsi
     uint64_t at = unit_offset(process.unit) + offsetof(ProcessRecord, ticks);
     memcpy(bytes->data() + at, &process.ticks, sizeof process.ticks);
   }
-}
-
-/// Whether `path` is what is being read, by whatever name.
-bool is_source(const LiveFile& source, const char* path) {
-  struct stat old, own;
-  return lstat(path, &old) == 0 && fstat(source.fd(), &own) == 0 && own.st_dev == old.st_dev &&
-         own.st_ino == old.st_ino;
 }
 
 /// Before the file takes the place of another one: after a power cut neither might be there. Some file
@@ -73,7 +67,7 @@ Result<void> write_profile(std::span<const unsigned char> bytes, const char* pat
 }
 
 Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const char* path, bool overwrite) {
-  if (overwrite && is_source(source, path))
+  if (overwrite && is_file_at(source.fd(), path))
     return fail(EINVAL, "%s is the recording itself; choose another name with -o", path);
   return write_profile(copy.bytes, path, overwrite);
 }

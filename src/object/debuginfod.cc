@@ -96,7 +96,7 @@ bool receive(int from, uint64_t until_ns, std::string* bytes) {
     const uint64_t now = monotonic_ns();
     pollfd event{from, POLLIN, 0};
     if (now >= until_ns) return false;
-    if (poll(&event, 1, static_cast<int>((until_ns - now) / 1'000'000 + 1)) <= 0) continue;
+    if (poll(&event, 1, to_poll_ms(until_ns - now)) <= 0) continue;
     char buffer[512];
     const ssize_t count = read(from, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;

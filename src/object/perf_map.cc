@@ -18,8 +18,6 @@ namespace pctally {
 namespace {
 
 constexpr size_t kLargestMap = 256u << 20;
-constexpr uint64_t kClockStepNs =
-    1000000000;  ///< the clocks of files and processes agree to a kernel tick or two
 constexpr size_t kMostEntries = 4u << 20;
 
 /// Reads a hexadecimal number and the space behind it.
@@ -40,7 +38,7 @@ int32_t number_inside(int32_t pid, uint64_t started_unix_ns) {
   if (started_unix_ns == 0 || !read_proc_stat(pid, &stat)) return 0;
   if (!read_proc_status(pid, &status)) return 0;
   const uint64_t started = start_ns(stat, CLOCK_REALTIME);
-  if (std::max(started, started_unix_ns) - std::min(started, started_unix_ns) > kClockStepNs) return 0;
+  if (std::max(started, started_unix_ns) - std::min(started, started_unix_ns) > kClocksAgreeNs) return 0;
   return status.inside == pid ? 0 : status.inside;
 }
 

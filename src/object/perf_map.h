@@ -8,15 +8,17 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time_ns.h"
 #include "object/elf/cover.h"
 #include "object/symbolizer.h"
 
 namespace pctally {
 
-/// A file that was written before its process started is another process's. Clocks of files and processes
-/// agree to a kernel tick or two. `started_unix_ns` 0: not known.
+/// Clocks of files and processes agree to a kernel tick or two: this is more.
+inline constexpr uint64_t kClocksAgreeNs = kNsPerSecond;
+
+/// A file that was written before its process started is another process's. `started_unix_ns` 0: not known.
 constexpr bool is_older_than_process(uint64_t changed_unix_ns, uint64_t started_unix_ns) {
-  constexpr uint64_t kClocksAgreeNs = 1000000000;
   return started_unix_ns > kClocksAgreeNs && changed_unix_ns < started_unix_ns - kClocksAgreeNs;
 }
 

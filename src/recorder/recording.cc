@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "base/file/file_at.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"
 #include "fault/file_guard.h"
@@ -327,8 +328,7 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
   uint64_t now = monotonic_ns(), deadline = options_.for_ns == 0 ? UINT64_MAX : now + options_.for_ns;
   progress_at_ = now + kNsPerSecond;
   while (!ended() && now < deadline) {
-    uint64_t left_ms = std::min<uint64_t>((deadline - now) / 1000000 + 1, 1000000);
-    poll(watched.data(), watched.size(), std::min(engine_->drain_interval_ms(), static_cast<int>(left_ms)));
+    poll(watched.data(), watched.size(), std::min(engine_->drain_interval_ms(), to_poll_ms(deadline - now)));
     for (pollfd& entry : watched)  // an event hangs up when its last task has ended
       if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
         entry.fd = engine_->descriptor_after(entry.fd);
@@ -455,17 +455,14 @@ Result<void> Recording::finish(Child* child) {
 
 /// Somebody may have renamed or removed the file meanwhile.
 Result<void> Recording::find_file() {
-  struct stat file, named;
-  auto is_at = [&](const std::string& path) {
-    return lstat(path.c_str(), &named) == 0 && named.st_dev == file.st_dev && named.st_ino == file.st_ino;
-  };
+  struct stat file;
   errno = 0;
-  if (fstat(closed_file_.get(), &file) != 0 || is_at(path_)) return {};
+  if (fstat(closed_file_.get(), &file) != 0 || is_file_at(closed_file_.get(), path_.c_str())) return {};
   // The engine may have given up the right to search the directory.
   if (file.st_nlink != 0 && errno == EACCES) return {};
   char now[PATH_MAX] = {};
   const ssize_t bytes = readlink(recorded().path.c_str(), now, sizeof now - 1);
-  if (file.st_nlink == 0 || bytes <= 0 || !is_at(now))
+  if (file.st_nlink == 0 || bytes <= 0 || !is_file_at(closed_file_.get(), now))
     return fail(ENOENT, "%s was removed or replaced during the recording: its ticks are lost", path_.c_str());
   notices_->warn("{} was renamed during the recording: it is {} now", path_, now);
   path_ = now;

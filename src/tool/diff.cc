@@ -197,14 +197,13 @@ int exit_status(const Diff& diff, const std::vector<LimitResult>& results, bool 
                          [outcome](const LimitResult& result) { return result.outcome == outcome; });
   };
   if (auto failed = count(LimitResult::Outcome::kFail); failed != 0) {
-    complain("{} limit{} exceeded (exit 1)", failed, failed == 1 ? "" : "s");
+    complain("{} exceeded (exit 1)", counted(failed, "limit"));
     return kExitChanged;
   }
   const int otherwise = damaged ? kExitInput : kExitUndecided;
   if (auto open = count(LimitResult::Outcome::kUndecided); open != 0) {
     for (const std::string& doubt : first_texts(diff.doubts)) warn("{}", doubt);
-    complain("{} limit{} undecided: {} (exit {})", open, open == 1 ? "" : "s", way_to_decide(diff, results),
-             otherwise);
+    complain("{} undecided: {} (exit {})", counted(open, "limit"), way_to_decide(diff, results), otherwise);
     return otherwise;
   }
   if (!results.empty() && diff.is_in_doubt()) {

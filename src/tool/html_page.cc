@@ -14,8 +14,7 @@ constexpr size_t kMostFiles = 20;  ///< listed of those in a page
 
 void list_files(const std::vector<std::string>& files) {
   if (files.empty()) return;
-  inform("it holds lines of {} source file{} (--no-sources leaves them out):", files.size(),
-         files.size() == 1 ? "" : "s");
+  inform("it holds lines of {} (--no-sources leaves them out):", counted(files.size(), "source file"));
   for (size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) inform("  {}", files[i]);
   if (files.size() > kMostFiles) inform("  and {} more", files.size() - kMostFiles);
 }

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/file/file_at.h"
+
 namespace pctally {
 namespace {
 
@@ -16,12 +18,6 @@ constexpr unsigned kMostAttempts = 8;  ///< each but the first means that anothe
 constexpr unsigned kMostBeside = 1000;  ///< names that are tried where one is taken
 constexpr int kWithoutWaiting = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 constexpr int kReadOnly = O_RDONLY | kWithoutWaiting, kReadWrite = O_RDWR | kWithoutWaiting;
-
-bool is_at(int fd, const char* path) noexcept {
-  struct stat open_one, named;
-  return fstat(fd, &open_one) == 0 && lstat(path, &named) == 0 && open_one.st_dev == named.st_dev &&
-         open_one.st_ino == named.st_ino;
-}
 
 /// Whether whatever has the name may be replaced: nothing, an empty file, or one of our kind
 /// that nobody writes.
@@ -54,7 +50,7 @@ Result<void> remove_left_over(const char* part) {
     if (errno != EWOULDBLOCK) return no_locks(part);
     return fail(EBUSY, "%s is being written by another process", part);
   }
-  if (is_at(fd.get(), part) && unlink(part) != 0)
+  if (is_file_at(fd.get(), part) && unlink(part) != 0)
     return fail(errno, "cannot remove %s: %s", part, strerror(errno));
   return {};
 }
@@ -68,7 +64,7 @@ UniqueFd above_standard_streams(UniqueFd fd) noexcept {
 
 /// Whether the fresh file is its maker's alone: before the lock somebody may have taken it for a left-over.
 Result<bool> claim(int fd, const char* part, const char* path) {
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return is_at(fd, part);
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return is_file_at(fd, part);
   if (errno == EWOULDBLOCK) return false;
   auto error = no_locks(path);
   unlink(part);

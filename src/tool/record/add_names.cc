@@ -136,8 +136,7 @@ Ended wait_for(pid_t child, int signals, const std::function<void()>& handle, ui
     if (killed) kill(child, SIGKILL);
     pollfd events[] = {{ended.get(), POLLIN, 0}, {signals, POLLIN, 0}};
     const uint64_t now = monotonic_ns();
-    const int wait_ms =
-        killed ? kDeathMs : static_cast<int>((until_ns - std::min(until_ns, now)) / 1'000'000);
+    const int wait_ms = killed ? kDeathMs : to_poll_ms(until_ns - std::min(until_ns, now));
     const int ready = ended.valid() ? poll(events, 2, wait_ms) : 0;
     if (!ended.valid() || (events[0].revents & POLLIN) != 0) break;
     if (killed && ready == 0 && is_held_in_kernel(child)) return {.stuck = true};

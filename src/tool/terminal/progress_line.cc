@@ -8,10 +8,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/file/write_all.h"
 #include "base/mutex.h"
+#include "base/time_ns.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
 #include "tool/terminal/message.h"
@@ -69,9 +68,8 @@ void paint() {
 
 /// True if the line is to end.
 bool wait(int ended, uint64_t ns) {
-  constexpr uint64_t kLongestMs = 1u << 30;
   pollfd event{ended, POLLIN, 0};
-  return poll(&event, 1, static_cast<int>(std::min(ns / 1'000'000, kLongestMs))) > 0;
+  return poll(&event, 1, to_poll_ms(ns)) > 0;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/file/file_at.h"
 #include "base/file/new_file.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
@@ -41,10 +42,10 @@ constexpr char kFile[] = "pctally.top.pct";
 /// The lock on a directory of ours, which its top holds as long as it lives; invalid if it does.
 UniqueFd locked_directory(const std::string& path) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat open_one, named;
-  bool ours = fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) == 0 && fstat(fd.get(), &open_one) == 0 &&
-              lstat(path.c_str(), &named) == 0 && named.st_ino == open_one.st_ino &&
-              named.st_dev == open_one.st_dev && named.st_uid == geteuid();
+  struct stat directory;
+  const bool ours = fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) == 0 &&
+                    is_file_at(fd.get(), path.c_str()) && fstat(fd.get(), &directory) == 0 &&
+                    directory.st_uid == geteuid();
   return ours ? std::move(fd) : UniqueFd();
 }
 

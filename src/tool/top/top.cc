@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/file/write_all.h"
+#include "base/time_ns.h"
 #include "histfile/profile_file.h"
 #include "profile/load.h"
 #include "report/print/escape.h"
@@ -208,7 +209,7 @@ bool Top::wait(uint64_t until_ns, int input) {
   pollfd watched[] = {{signals_.get(), POLLIN, 0},
                       {input, POLLIN, 0},
                       {recorder_ != nullptr && !silent_ ? recorder_->output() : -1, POLLIN, 0}};
-  poll(watched, 3, static_cast<int>((until_ns - now + 999999) / 1000000));
+  poll(watched, 3, to_poll_ms(until_ns - now));
   take_signals();
   if ((watched[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) stop_ = true;  // the terminal is gone
   if (watched[2].revents != 0) listen();
