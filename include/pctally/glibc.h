@@ -45,7 +45,8 @@ int pctally_glibc_profil(unsigned short *sample_buffer, size_t size, size_t offs
  * largest value. An entry {pr_off 0, pr_scale 2} is the counter for every other pc; it wraps. Entries with
  * a pr_scale of 0 or 1 are ignored. profcnt 0 ends profiling.
  *   tick   set to the time of a tick, unless NULL
- *   flags  PCTALLY_GLIBC_UINT: 32-bit counters, otherwise 16; PCTALLY_GLIBC_FAST: a tick every 1 ms
+ *   flags  PCTALLY_GLIBC_UINT: 32-bit counters, otherwise 16; PCTALLY_GLIBC_FAST: a tick every 1 ms, of user
+ *          mode alone where perf_event_open(2) is allowed
  * Returns 0, or -1 with errno and nothing changed: EFAULT (profp or tick), EINVAL (profcnt or flags),
  * ENOMEM, EAGAIN (no timer or signal left); but EAGAIN of a call that changes PCTALLY_GLIBC_FAST ends
  * profiling. */

@@ -40,7 +40,7 @@ struct pctally_irix_prof {
  * pr_scale 0 or 1 is ignored. profcnt 0 ends profiling.
  *   tick   set to the time of a tick, unless NULL
  *   flags  PCTALLY_IRIX_UINT, 32-bit counters, else they have 16 bits; with PCTALLY_IRIX_FAST ten ticks per
- *          clock tick
+ *          clock tick, of user mode alone where perf_event_open(2) is allowed
  * Returns 0, or -1 with errno and nothing changed: E2BIG (profcnt), EFAULT (profp or tick), EINVAL (an
  * unknown flag, or {0, 2} is not last), ENOMEM, EAGAIN (no timer or signal left); but EAGAIN of a call that
  * changes PCTALLY_IRIX_FAST ends profiling. */

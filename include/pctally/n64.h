@@ -51,7 +51,8 @@ enum pctally_n64_error {
  * signals are blocked, unless it runs already. The list is copied. On an error nothing changes. */
 void osProfileInit(struct pctally_n64_prof *profp, uint32_t profcnt);
 
-/* Starts or resumes counting: one tick per `microseconds` of the CPU time of the process, all threads. */
+/* Starts or resumes counting: one tick per `microseconds` of the CPU time of the process, all threads; of
+ * user mode alone where that is shorter than the kernel's own tick and perf_event_open(2) is allowed. */
 void osProfileStart(uint32_t microseconds);
 
 /* Stops counting. No counter changes after the return; the I/O thread goes on serving. */

@@ -26,7 +26,7 @@ extern "C" {
 enum pctally_flag {
   PCTALLY_OVERWRITE = 1,    /* replace an existing profile, or empty file */
   PCTALLY_NO_TIMER = 2,     /* no engine: only pctally_count() delivers ticks */
-  PCTALLY_FIXED_PERIOD = 4, /* exactly period_ns; a program in step with it is then misjudged */
+  PCTALLY_FIXED_PERIOD = 4, /* exactly period_ns; the shares of a program in step with it are then wrong */
   PCTALLY_CALLERS = 8       /* keep call paths: who called it. x86-64, aarch64; glibc 2.35; timer or trap */
 };
 
@@ -101,7 +101,7 @@ int pctally_ledger(struct pctally_tick_ledger *ledger);
  * system's profile was never on). */
 int pctally_profil_ledger(const char *system, struct pctally_tick_ledger *ledger);
 
-/* The engine that really delivers the ticks of the recording, running or last: "timer", "trap"
+/* The engine that delivers the ticks of the recording, running or last: "timer", "trap"
  * or "manual". Before the first recording: that of the dialects' call (pctally/hpux.h and so
  * on) that turned a profile on last; "" if none did. Never NULL. */
 const char *pctally_engine(void);

@@ -1,10 +1,11 @@
 /* tru64.h - profil(2), monitor(3), monstartup(3) and moncontrol(3) of Tru64 UNIX.
  * Manual page: pctally-tru64(3).
  *
- * Profiling samples the program counter of the whole process, all threads, once per 1/1024 s of CPU time, and
- * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a
- * call that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is
- * unmapped or made read-only while it is in use is not written any more; the program does not notice.
+ * Profiling samples the program counter of the whole process, all threads, once per 1/1024 s of CPU time (of
+ * user mode alone where perf_event_open(2) is allowed: the kernel's own tick is mostly longer), and raises
+ * the counter that stands for it. Counters are changed atomically and can be read at any time. When a call
+ * that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is unmapped
+ * or made read-only while it is in use is not written any more; the program does not notice.
  *
  * All functions are thread-safe. A signal handler may call profil, no other one, unless its signal is a
  * fault, SIGSYS or a real-time signal and has interrupted such a call. After fork(2) profiling stays on in

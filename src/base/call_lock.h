@@ -1,5 +1,5 @@
-// The lock of a call that a program makes: no handler of the program's runs in the thread that holds it. It
-// could fork, or end the process by exit(3), and both wait for the lock; or it could make such a call itself.
+// The lock of a call that a program makes: no handler of the program's runs in the thread that holds it. A
+// handler could fork, or end the process by exit(3), and both wait for the lock; or make such a call itself.
 //
 // Faults, SIGSYS and real-time signals do not wait.
 #pragma once

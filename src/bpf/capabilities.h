@@ -1,4 +1,4 @@
-// The capabilities of this process: what the kernel asks for before it loads a program, and their end.
+// The capabilities of this process: whether it has those that a BPF program needs, and giving them up.
 #pragma once
 #include <string>
 

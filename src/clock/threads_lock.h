@@ -1,6 +1,6 @@
-// g_threads as threads of the program's hold it: no handler of the program's runs in the holder. It could end
-// the thread (pthread_exit, a long jump), which would keep the lock for ever; or the process by exit(3),
-// which waits for the lock.
+// Takes g_threads in a thread of the program, in which no handler of the program's runs until the lock is
+// given back. A handler could end the thread (pthread_exit, a long jump), and the lock would be held for
+// ever; or it could end the process by exit(3), which waits for the lock.
 #pragma once
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// What smonitor(3C) of HP-UX asks of the profile of its system beside sprofil(2).
+// What smonitor(3C) of HP-UX needs of the profile of its system, beyond sprofil(2).
 #pragma once
 #include <span>
 

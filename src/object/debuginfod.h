@@ -1,5 +1,5 @@
-// Asks debuginfod servers for debug information and sources, by build id. Only a caller who was asked to
-// makes one of these: nothing else here touches a network.
+// Asks debuginfod servers for debug information and sources, by build id. It is made only if the user asked
+// for that; nothing else here uses a network.
 //
 //  1. Servers are asked by https; by http only if they are this machine.
 //  2. Each file and the total time are limited. A separate process downloads with libdebuginfod and is killed

@@ -1,4 +1,4 @@
-// Reading the small files beside a program that name its text. They may be anybody's: a fifo, a link, a
+// Reading the small files beside a program that name its code. They may be anybody's: a fifo, a link, a
 // file without end.
 #pragma once
 #include <cstdint>
