@@ -112,7 +112,7 @@ std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProb
 void Recording::rule_out_unfit(EngineProbe* probe) const {
   if (probe->available && options_.scope && !keeps_scopes(probe->name, *options_.scope)) {
     probe->available = false;
-    probe->reason = "it knows programs alone";
+    probe->reason = "it knows only programs";
     probe->remedy = "use -e ring, or leave out --scope";
   }
   if (!probe->available || !probe->enters_program) return;

@@ -104,9 +104,9 @@ void describe_options(OptionParser& app, Arguments& arguments) {
 /// What an option lacks to change anything; null: nothing.
 const char* idle_option(const Arguments& arguments) {
   if (arguments.html.empty() && arguments.no_sources)
-    return "--no-sources is of a page; write diff --html FILE --no-sources";
+    return "--no-sources is for a page; write diff --html FILE --no-sources";
   if (arguments.html.empty() && arguments.strip_paths)
-    return "--strip-paths is of a page; write diff --html FILE --strip-paths";
+    return "--strip-paths is for a page; write diff --html FILE --strip-paths";
   if (arguments.junit && arguments.fail_if.empty() && arguments.budget.empty())
     return "--junit prints limits, and there are none; add --fail-if LIMIT or --budget FILE";
   return nullptr;

@@ -352,12 +352,12 @@ std::optional<int> check_by(const Arguments& arguments) {
     return kExitUsage;
   }
   if (arguments.sort == "total" && is_by_process(by)) {
-    complain("--sort total: totals are of functions, objects, lines and programs; leave out --by {}",
+    complain("--sort total: only functions, objects, lines and programs have totals; leave out --by {}",
              arguments.by);
     return kExitUsage;
   }
   if (is_by_scope(by) && (!arguments.callers.empty() || arguments.tree || !arguments.flame_graph.empty())) {
-    complain("--by is of the table; to choose a part of the paths write --program, --thread or --cgroup");
+    complain("--by is for the table; to choose a part of the paths write --program, --thread or --cgroup");
     return kExitUsage;
   }
   return std::nullopt;
@@ -428,12 +428,12 @@ std::optional<int> check_view(const Arguments& arguments) {
 /// An exit code if there are options that say nothing about what is asked for.
 std::optional<int> check_options(const Arguments& arguments) {
   if ((!arguments.own.empty() || arguments.inlines) && arguments.by != "line") {
-    complain("{} is of source lines; write report --by line {}", arguments.inlines ? "--inlines" : "--own",
+    complain("{} is for source lines; write report --by line {}", arguments.inlines ? "--inlines" : "--own",
              arguments.inlines ? "--inlines" : "--own");
     return kExitUsage;
   }
   if (chooses_paths(arguments) && (arguments.by == "line" || is_by_process(grouping_of(arguments.by)))) {
-    complain("--focus, --ignore and --hide are of functions on a path; leave out --by {}", arguments.by);
+    complain("--focus, --ignore and --hide choose functions on a path; leave out --by {}", arguments.by);
     return kExitUsage;
   }
   if (std::optional<int> code = check_names(arguments)) return code;
@@ -454,7 +454,7 @@ std::optional<int> check_options(const Arguments& arguments) {
                                                 : nullptr;
   const bool page = !arguments.html.empty() || arguments.flame_graph.ends_with(".html");
   if (of_page != nullptr && !page) {
-    complain("{} is of a page; write report --html FILE {}", of_page, of_page);
+    complain("{} is for a page; write report --html FILE {}", of_page, of_page);
     return kExitUsage;
   }
   return std::nullopt;

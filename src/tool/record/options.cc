@@ -233,7 +233,7 @@ std::string check_scope(RecordOptions* options, const Words& words) {
     if (words.scope == scope_word(kind)) options->scope = kind;
   const std::string& engine = options->engine;
   if (words.scope.empty() || engine.empty() || keeps_scopes(engine, *options->scope)) return {};
-  return fmt::format("--scope {}: engine {} knows programs alone; use -e ring, or --scope program",
+  return fmt::format("--scope {}: engine {} knows only programs; use -e ring, or --scope program",
                      words.scope, engine);
 }
 
