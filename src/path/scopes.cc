@@ -1,6 +1,6 @@
 #include "path/scopes.h"
 
-#include "path/unwinder.h"
+#include "path/kept_identity.h"
 
 namespace pctally {
 namespace {

@@ -80,29 +80,10 @@ bool StackChunks::read(uint64_t address, std::span<unsigned char> bytes) noexcep
   return true;
 }
 
-std::string identity_key(const ObjectIdentity& object) {
-  std::string key(object.path);
-  key.push_back('\0');
-  key.append(reinterpret_cast<const char*>(object.build_id), object.build_id_bytes);
-  for (uint64_t number :
-       {object.device, object.inode, object.time_unix_ns, static_cast<uint64_t>(object.kind)})
-    key.append(reinterpret_cast<const char*>(&number), sizeof number);
-  return key;
-}
-
 void Unwinder::add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& identity, int held) {
   if (segments_.contains(segment)) return;
   auto [entry, fresh] = by_identity_.try_emplace(identity_key(identity), objects_.size());
-  if (fresh) {
-    auto object = std::make_unique<Object>();
-    object->path = identity.path;
-    object->build_id.assign(identity.build_id, identity.build_id + identity.build_id_bytes);
-    object->identity = identity;
-    object->identity.path = object->path;
-    object->identity.build_id = object->build_id.data();
-    object->held = held;
-    objects_.push_back(std::move(object));
-  }
+  if (fresh) objects_.push_back(std::make_unique<Object>(identity, held));
   segments_[segment] = {start, entry->second};
 }
 
@@ -127,7 +108,7 @@ const ObjectFrames* Unwinder::frames_of(uint32_t segment) {
 
 void Unwinder::read_tables(Object* object) {
   ++object->reads;
-  object->frames->read(object->identity, object->keep_open, object->held, files_);
+  object->frames->read(object->identity.get(), object->keep_open, object->held, files_);
   table_bytes_ += object->frames->bytes();
   if (table_bytes_ > most_table_bytes_) drop_all_but(*object);
 }

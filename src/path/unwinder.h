@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file/mapped_array.h"
+#include "path/kept_identity.h"
 #include "path/object_frames.h"
 
 namespace pctally {
@@ -68,9 +69,6 @@ struct PathFrame {
   uint64_t function = 0;  ///< PathPlace of the function's first byte; the place itself where no table has it
 };
 
-/// Equal for equal objects alone.
-std::string identity_key(const ObjectIdentity& object);
-
 class Unwinder {
  public:
   static constexpr uint64_t kMostTableBytes = 512 << 20;
@@ -99,9 +97,7 @@ class Unwinder {
     size_t object = 0;
   };
   struct Object {
-    std::string path;
-    std::vector<uint8_t> build_id;
-    ObjectIdentity identity;
+    KeptIdentity identity;
     int held = -1;
     std::unique_ptr<ObjectFrames> frames;  ///< opened at the first tick there
     bool keep_open = false;

@@ -2,21 +2,13 @@
 
 #include <algorithm>
 
-#include "path/unwinder.h"
-
 namespace pctally {
 
 uint32_t MappedObjects::number_of(const ObjectIdentity& identity) {
   auto [entry, fresh] = by_key_.try_emplace(
       identity_key(identity) + std::to_string(identity.file_bytes) + ' ' + std::to_string(identity.owner), 0);
   if (!fresh) return entry->second;
-  auto object = std::make_unique<Object>();
-  object->key = entry->first;
-  object->path = identity.path;
-  object->build_id.assign(identity.build_id, identity.build_id + identity.build_id_bytes);
-  object->identity = identity;
-  object->identity.path = object->path;
-  object->identity.build_id = object->build_id.data();
+  auto object = std::make_unique<Object>(identity, entry->first);
   if (free_numbers_.empty()) {
     objects_.push_back(nullptr);
     free_numbers_.push_back(static_cast<uint32_t>(objects_.size()));
@@ -37,7 +29,7 @@ MappedObjects::Segment MappedObjects::find_segment(uint32_t number, const TextRa
 MappedObjects::Segment MappedObjects::add_segment(uint32_t number, const TextRange& range) {
   Object& object = *objects_[number - 1];
   file_->make_room(segment_units(range.bytes));
-  const uint32_t record = find_or_add_object(*file_, object.identity);
+  const uint32_t record = find_or_add_object(*file_, object.identity.get());
   const uint32_t unit = record == 0 ? 0 : find_or_add_segment(*file_, record, range.start, range.bytes);
   if (unit == 0) return {};
   object.segments.push_back(unit);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "path/kept_identity.h"
 #include "process/address_space.h"
 
 namespace pctally {
@@ -20,7 +21,7 @@ class MappedObjects {
   /// The same number for the same object, not 0.
   uint32_t number_of(const ObjectIdentity& identity);
 
-  [[nodiscard]] const ObjectIdentity& identity(uint32_t number) const { return at(number).identity; }
+  [[nodiscard]] const ObjectIdentity& identity(uint32_t number) const { return at(number).identity.get(); }
 
   /// Units of the segments it has.
   [[nodiscard]] std::span<const uint32_t> segments(uint32_t number) const { return at(number).segments; }
@@ -45,11 +46,10 @@ class MappedObjects {
 
  private:
   struct Object {
-    std::string key, path;
-    std::vector<uint8_t> build_id;
-    ObjectIdentity identity;
-    std::vector<uint32_t> segments;
-    std::vector<TextRange> ranges;  ///< of each segment
+    KeptIdentity identity;
+    std::string key;
+    std::vector<uint32_t> segments{};
+    std::vector<TextRange> ranges{};  ///< of each segment
   };
   [[nodiscard]] const Object& at(uint32_t number) const { return *objects_[number - 1]; }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "report/paths/plane_calls.h"
+
 namespace pctally {
 namespace {
 
@@ -78,19 +80,16 @@ CallCycles::CallCycles(const NamedPaths& paths, bool all_known) : all_known_(all
 }
 
 void CallCycles::add_calls(const NamedPaths& paths) {
-  const PathTree& plane = paths.plane();
-  for (uint32_t i = 0; i < plane.size(); ++i) {
-    const uint32_t function = plane[i].parent;
-    if (function == PathTreeNode::kNoParent || plane[function].parent == PathTreeNode::kNoParent) continue;
+  for_each_call_site(paths.plane(), [&](uint32_t site, uint32_t function, uint32_t /*scope*/) {
     uint32_t caller = kUnmet;
     const auto add = [&](const StackFrame& frame) {
       const uint32_t callee = number_of(paths, frame);
       if (caller != kUnmet) callees_[caller].push_back(callee);
       caller = callee;
     };
-    for (const StackFrame& frame : paths.plane_frames(i)) add(frame);
+    for (const StackFrame& frame : paths.plane_frames(site)) add(frame);
     if (!paths.plane_frames(function).empty()) add(paths.plane_frames(function).back());
-  }
+  });
 }
 
 uint32_t CallCycles::number_of(const NamedPaths& paths, const StackFrame& frame) {

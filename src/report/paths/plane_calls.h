@@ -37,22 +37,29 @@ struct PlaneCall {
   uint64_t ticks;
 };
 
+/// Calls visit(call site, function, scope), numbers of nodes, for each call site in the plane and the
+/// function that it calls.
+template <class Visit>
+void for_each_call_site(const PathTree& plane, Visit&& visit) {
+  for (uint32_t site = 0; site < plane.size(); ++site) {
+    const uint32_t function = plane[site].parent;
+    if (function == PathTreeNode::kNoParent || plane[function].parent == PathTreeNode::kNoParent) continue;
+    visit(site, function, plane[function].parent);
+  }
+}
+
 /// Calls visit(const PlaneCall&) for each call.
 template <class Visit>
 void for_each_plane_call(const NamedPaths& paths, Visit&& visit) {
-  const PathTree& plane = paths.plane();
-  for (uint32_t i = 0; i < plane.size(); ++i) {
-    const uint32_t function = plane[i].parent;
-    if (function == PathTreeNode::kNoParent || plane[function].parent == PathTreeNode::kNoParent) continue;
-    const uint32_t scope = plane[function].parent;
-    const std::vector<StackFrame>& frames = paths.plane_frames(i);
-    for (size_t k = 0; k + 1 < frames.size(); ++k)
-      visit(PlaneCall{frames, k, &frames[k + 1], scope, plane[i].self});
+  for_each_call_site(paths.plane(), [&](uint32_t site, uint32_t function, uint32_t scope) {
+    const uint64_t ticks = paths.plane()[site].self;
+    const std::vector<StackFrame>& frames = paths.plane_frames(site);
+    for (size_t k = 0; k + 1 < frames.size(); ++k) visit(PlaneCall{frames, k, &frames[k + 1], scope, ticks});
     const std::vector<StackFrame>& called = paths.plane_frames(function);
-    if (frames.empty() || called.empty()) continue;
+    if (frames.empty() || called.empty()) return;
     const StackFrame* callee = paths.known(called.back()).complete ? &called.back() : nullptr;
-    visit(PlaneCall{frames, frames.size() - 1, callee, scope, plane[i].self});
-  }
+    visit(PlaneCall{frames, frames.size() - 1, callee, scope, ticks});
+  });
 }
 
 }  // namespace pctally
