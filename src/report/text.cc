@@ -126,11 +126,11 @@ std::string per_second(double rate) { return fmt::format("{:g}", std::round(rate
 /// A sample may stand for several ticks: where the kernel delivers fewer than were asked for, and in a sum of
 /// runs.
 std::string TextReport::delivered() const {
-  constexpr double kNotWorthATell = 0.95;
+  constexpr double kHardlyLess = 0.95;
   const TickLedger& ledger = whole_of(profile_).ledger;
   const double hz = report_.account.delivered_hz, samples = static_cast<double>(ledger.samples),
                ticks = static_cast<double>(ledger.counted + ledger.outside + ledger.full);
-  if (samples > kNotWorthATell * ticks || samples == 0) return fmt::format("{:.1f} ticks", hz);
+  if (samples > kHardlyLess * ticks || samples == 0) return fmt::format("{:.1f} ticks", hz);
   if (unit() != "tick") return fmt::format("{:.1f} samples", hz);
   return fmt::format("{:.1f} ticks in {:.1f} samples", hz * ticks / samples, hz);
 }

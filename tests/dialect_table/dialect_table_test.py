@@ -68,7 +68,7 @@ BEHAVIOURS = [
     B("wide_counters", "32-bit counters: ticks above 65535", lambda v: f"{v['above']}", lambda v: v["above"] > 10),
     B("sixty_four_bits", "64-bit counters: ticks above 2³²", lambda v: f"{v['above']} (`pctally_hpux_sprofil`)",
       lambda v: v["above"] > 10),
-    B("tick_length", "`sprofil`: the tick it tells of, and ticks × that per CPU second",
+    B("tick_length", "`sprofil`: the tick that the call reports, and ticks × that per CPU second",
       lambda v: f"{v['tick_us']} µs, {v['ratio']:.2f}", lambda v: v["tick_us"] == 10000 and 0.85 < v["ratio"] < 1.15),
     B("fast_ticks", "with `PROF_FAST`: the same", lambda v: f"{v['tick_us']} µs, {v['ratio']:.2f}",
       lambda v: v["tick_us"] == 1000 and 0.85 < v["ratio"] < 1.15),
