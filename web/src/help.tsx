@@ -37,8 +37,8 @@ export function Help() {
       </dl>
       <h2>How to read it</h2>
       <p>
-        A profile is a sample. Each share is drawn with the interval that holds the true share 95 times in 100; where two intervals
-        overlap, the order of the two may be chance. Self time is a function's own code, total time also what it called.
+        A profile is a sample. Each share is drawn with its 95 % confidence interval; where two intervals overlap, the order of the
+        two may be chance. Self time is that of a function's own code; total time includes what it called.
       </p>
       <p>This page fetches nothing and sends nothing. Written by {data.made_by}.</p>
       <form method="dialog">
