@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <x86intrin.h>
 
@@ -25,6 +24,7 @@
 #include <string>
 #include <thread>
 
+#include "base/kernel/perf_event.h"
 #include "bpf/bpf_counter.h"
 
 namespace pctally {
@@ -76,14 +76,14 @@ BpfCounter loaded(pctally_filter filter, uint64_t period_ns, int cgroup = -1) {
   return std::move(*counter);
 }
 
-int clock_event(uint64_t period_ns, int cpu) {
+UniqueFd clock_event(uint64_t period_ns, int cpu) {
   perf_event_attr attr{};
   attr.size = sizeof attr;
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_CPU_CLOCK;
   attr.sample_period = period_ns;
   attr.disabled = attr.exclude_idle = 1;
-  return static_cast<int>(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+  return open_perf_event(attr, -1, cpu);
 }
 
 /// A program of an object file, run by an event of one CPU.
@@ -123,7 +123,7 @@ bpf_prog_info info_of(int program) {
 
 double ns_per_run(const Measured& measured) {
   int program = bpf_program__fd(bpf_object__find_program_by_name(measured.object, measured.program));
-  UniqueFd event(clock_event(250000, kCpu));
+  UniqueFd event = clock_event(250000, kCpu);
   ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program);
   bpf_prog_info before = info_of(program);
   ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0);
@@ -183,7 +183,7 @@ int lock_failures(const char* peers) {
   int program = bpf_program__fd(bpf_object__find_program_by_name(by_file.object, "by_file"));
   std::vector<UniqueFd> events;
   for (int cpu = 0; cpu < libbpf_num_possible_cpus(); ++cpu) {
-    events.emplace_back(clock_event(250000, cpu));
+    events.push_back(clock_event(250000, cpu));
     ioctl(events.back().get(), PERF_EVENT_IOC_SET_BPF, program);
     ioctl(events.back().get(), PERF_EVENT_IOC_ENABLE, 0);
   }
@@ -229,7 +229,7 @@ int gap_costs(uint64_t period_ns) {
   double ns_per_cycle = measure_cycle();
   BpfCounter counter = loaded(PCTALLY_FILTER_FOLLOWED, period_ns);
   if (!counter.follow(getpid())) die("follow");
-  UniqueFd idle(clock_event(period_ns, kCpu));
+  UniqueFd idle = clock_event(period_ns, kCpu);
   Random random;
   std::vector<double> bare, counted, added;
   for (int round = 0; round < 60; ++round) {

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include <tuple>
 
 #include "base/kernel/cpu_time_for_test.h"
+#include "base/kernel/perf_event.h"
 
 namespace pctally {
 namespace {
@@ -46,7 +46,7 @@ void stay_on(int cpu) {
 UniqueFd interrupter(int cpu) {
   perf_event_attr attr = tick_attributes(kCpuTime, 20000, true);
   attr.disabled = 0;
-  return UniqueFd(static_cast<int>(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  return open_perf_event(attr, -1, cpu);
 }
 
 /// Touches so many fresh pages, and again.
