@@ -141,7 +141,7 @@ class BpfCounter {
     size_t cpu;
     ThrottleMeter throttle;
   };
-  /// Of one CPU, since the last take_missed().
+  /// What one CPU has had since the last take_missed().
   struct Share {
     uint64_t passed = 0;
     uint32_t seen_before = 0;

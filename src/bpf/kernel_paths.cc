@@ -10,7 +10,7 @@
 namespace pctally {
 namespace {
 
-/// Of the ring: at 1000 Hz, 100 ms of whole stacks of a CPU, in 64 MiB at most. Where all processes are
+/// Bytes of the ring: at 1000 Hz, 100 ms of whole stacks of a CPU, in 64 MiB at most. Where all processes are
 /// counted, each new program among them copies its stacks, and others may keep the recorder from its CPU for
 /// so long.
 constexpr size_t kBytesPerCpu = size_t{4} << 20, kBytesPerCpuOfAll = size_t{16} << 20,

@@ -53,7 +53,7 @@ class ProcessTables {
       if (const auto pid = static_cast<pid_t>(memory_[i].tgid); pid != 0 && is_gone(pid)) forget(pid);
   }
 
-  /// The exec of which something was said.
+  /// The exec that the known mappings are of; nothing if none are known.
   [[nodiscard]] std::optional<uint32_t> known(pid_t pid) const noexcept;
 
  private:

@@ -133,7 +133,7 @@ KernelAction to_kernel(const struct sigaction& action, const KernelAction& real)
 
 using NextSyscall = long(long, ...);
 
-/// Of an action that the kernel has itself.
+/// For an action that the kernel has itself.
 long set_in_kernel(NextSyscall* next, const Sampled& sampled, int signal, KernelAction* wanted,
                    KernelAction* earlier) noexcept {
   if (wanted != nullptr) memcpy(&wanted->mask, &sampled.action()->sa_mask, sizeof wanted->mask);
@@ -220,7 +220,7 @@ sighandler_t set_handler(SignalFunction* next, int signal, sighandler_t handler,
   return kept ? before.sa_handler : as_set(signal, before).sa_handler;
 }
 
-/// Of an action that a tick finds room beside.
+/// For an action that leaves room for a tick.
 int set_roomy(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   if (exchange(signal, action, before)) return 0;
   const int result = next_sigaction(signal, action, before);

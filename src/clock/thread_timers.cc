@@ -70,7 +70,7 @@ uint64_t booked_ns(const ThreadRecord& record) noexcept {
   return most_ns;
 }
 
-/// Of a thread that has ended. The kernel deletes no timer of it, and its number may come again.
+/// Lets go of a thread that has ended. The kernel does not delete its timers, and its number may come again.
 void let_go(ThreadRecord* record) noexcept REQUIRES(g_threads) {
   g_ended_ns += booked_ns(*record);
   ++g_ended;

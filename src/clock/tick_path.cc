@@ -211,8 +211,8 @@ bool find_own_tables(uint64_t address, CfiSections* found) noexcept {
   if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &object) != 0 ||
       object.dlfo_eh_frame == nullptr)
     return false;
-  // Of an object with a gap between its segments, that is the segment of the address: the tables'
-  // may be another.
+  // If an object has a gap between its segments, that is the segment of the address; the tables may lie in
+  // another one.
   const void* tables = object.dlfo_eh_frame;
   const bool within = tables >= object.dlfo_map_start && tables < object.dlfo_map_end;
   if (!within && _dl_find_object(object.dlfo_eh_frame, &object) != 0) return false;

@@ -79,7 +79,7 @@ class MissingTicks {
   [[nodiscard]] const std::vector<LackingFunction>& functions() const { return functions_; }
 
  private:
-  /// Of all positions at once: each call of Symbolizer::name() reads the whole table of symbols.
+  /// Names all positions at once: each call of Symbolizer::name() reads the whole table of symbols.
   void name(Positions ticks, std::span<const FunctionStart> functions, Symbolizer& symbolizer) {
     for (const WeightedPosition& at : ticks) positions_.push_back(at.position);
     for (const FunctionStart& function : functions) positions_.push_back(function.place.second);

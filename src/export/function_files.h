@@ -13,8 +13,9 @@ class FunctionFiles {
  public:
   explicit FunctionFiles(const Samples& samples);
 
-  /// Of one of the location's frames; empty: unknown. Where its line does not say where it is declared, the
-  /// other places of an executable's function of that name do, or else the file that most of them are in.
+  /// The file of one of the location's frames; empty: unknown. Where its line does not say where it is
+  /// declared, the other places of an executable's function of that name do, or else the file that most of
+  /// them are in.
   [[nodiscard]] const std::string& of(const Location& location, const Frame& frame) const;
 
  private:

@@ -21,11 +21,11 @@ std::string thread_of(const ScopeRecord& record) {
   return field_text(name);
 }
 
-/// Of nodes above one another: more than a path of kMostFrames and the calls in the kernel needs. A forged
+/// Nodes above one another: more than a path of kMostFrames and the calls in the kernel needs. A forged
 /// tree that is deeper would end the stack of whoever walks it.
 constexpr uint32_t kMostLevels = 2048;
 
-/// Of a tree, each once.
+/// A node of a tree, each once.
 struct NumberedNode {
   uint32_t number;
   PathNode node;

@@ -5,8 +5,7 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kDevice =
-    0x696d706f72746564;  ///< in the place of a device: the names came with the profile
+constexpr uint64_t kDevice = 0x696d706f72746564;  ///< in place of a device: the names came with the profile
 
 class ImportedSymbolizer : public Symbolizer {
  public:

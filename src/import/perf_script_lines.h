@@ -39,7 +39,7 @@ struct FrameLine {
 /// A line of a stack. Lines of the source between them are none.
 std::optional<FrameLine> parse_frame(std::string_view line);
 
-/// Whether the line is behind a stack, in the place of the blank line: " insn: 31 d0" and other data.
+/// Whether the line is behind a stack, in place of the blank line: " insn: 31 d0" and other data.
 bool ends_stack(std::string_view line);
 
 /// The only place of a sample without callers: what follows the event.

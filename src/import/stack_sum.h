@@ -68,7 +68,7 @@ class StackSum {
   }
   void add_outside(uint64_t amount, uint64_t count, const PathScope& scope);
 
-  /// Of what the scopes say there is a report even where no stack has callers.
+  /// Keeps what the scopes say, even if no stack has callers.
   void keep_scopes() { keeps_scopes_ = true; }
   void add_lost(uint64_t amount);
   void add_process(int32_t pid, const std::string& comm, uint64_t amount);

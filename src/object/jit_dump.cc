@@ -46,7 +46,7 @@ struct MoveBody {
 };
 static_assert(sizeof(MoveBody) == 48);
 
-/// Of JIT_CODE_DEBUG_INFO; its entries follow.
+/// The body of a record JIT_CODE_DEBUG_INFO; its entries follow.
 struct LinesBody {
   uint64_t address, entries;
 };

@@ -26,14 +26,15 @@ class JitDump {
   /// The same of an open file. What is cut off at the end, or lies behind the first GiB, is left out.
   static Result<JitDump> parse(int fd, const std::string& path);
 
-  /// One result per address (ascending). Of code that overlaps the youngest names the text: the
-  /// runtime reused it.
+  /// One result per address (ascending). Where code overlaps, the youngest is taken: the runtime
+  /// has used the memory again.
   [[nodiscard]] std::vector<NamedRange> name(std::span<const uint64_t> addresses) const;
 
   /// One frame per address (ascending), of the code that names it; none where its runtime wrote no line.
   [[nodiscard]] std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) const;
 
-  /// Of the youngest code in [start, end), if it fills that; no bytes if the file has them not.
+  /// The bytes of the youngest code in [start, end), if it fills that range; none if the file does not have
+  /// them.
   [[nodiscard]] CodeBytes code(uint64_t start, uint64_t end) const;
 
  private:

@@ -76,7 +76,7 @@ bool JitLines::take_named(std::string_view entries, uint64_t count, uint64_t add
   return entries.size() - at < kAlignment;
 }
 
-/// V8 (in Node 20) writes freed memory in the place of the name of a script, so that a zero byte may end it
+/// V8 (in Node 20) writes freed memory in place of the name of a script, so that a zero byte may end it
 /// too early. The entries of one script are of one length all the same.
 bool JitLines::take_nameless(std::string_view entries, uint64_t count, uint64_t address) {
   const size_t first = lines_.size();

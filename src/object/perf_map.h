@@ -39,8 +39,8 @@ class PerfMap {
   /// Takes the lines "START SIZE name" (hexadecimal); others are skipped.
   static PerfMap parse(std::string text);
 
-  /// One result per address (ascending). Of entries that overlap the last names the text: the
-  /// runtime reused it.
+  /// One result per address (ascending). Where entries overlap, the last is taken: the runtime
+  /// has used the memory again.
   [[nodiscard]] std::vector<NamedRange> name(std::span<const uint64_t> addresses) const;
 
  private:

@@ -15,7 +15,8 @@
 
 namespace pctally {
 
-/// What is to be named: mirrors one Executable of a profile, without depending on profile/.
+/// The identity of an executable that is to be named: as in one Executable of a profile, without needing
+/// profile/.
 struct ExecutableIdentity {
   enum class Kind { kFile, kVdso, kKernel, kPrivate, kStart };
   Kind kind = Kind::kFile;

@@ -323,7 +323,7 @@ struct ObjectFrames::Interval {
   UnwindRule rule;
 };
 
-/// Of one object, or of one function of it, and what they have cost.
+/// The intervals of one object, or of one function in it, and what they have cost.
 struct ObjectFrames::Intervals {
   std::vector<Interval> list;
   size_t made = 0;     ///< by all functions so far

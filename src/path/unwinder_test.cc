@@ -305,7 +305,7 @@ TEST_F(UnwinderTest, AThreadWithoutUserCodeHasNoPath) {
 }
 
 TEST_F(UnwinderTest, AReturnAddressThatNoCallPrecedesIsACut) {
-  // A stack with the address of a function, where no call ends, in the place of a return address.
+  // A stack with the address of a function, where no call ends, in place of a return address.
   uint64_t words[64] = {};
   StackSample sample;
   sample.attempted = true;

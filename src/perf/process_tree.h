@@ -35,7 +35,7 @@ std::vector<pid_t> processes_of_group(const std::string& directory);
 
 /// The threads of a process; empty if it is gone.
 std::vector<pid_t> threads_of(pid_t pid);
-/// Of several, ascending.
+/// The threads of several, ascending.
 std::vector<pid_t> threads_of(const std::vector<pid_t>& processes);
 
 /// Calls open(threads of these processes) until no thread has started meanwhile, but 16 times at most: where

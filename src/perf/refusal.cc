@@ -39,7 +39,8 @@ std::string name_of_user(uid_t user) {
   return entry != nullptr ? entry->pw_name : "user " + std::to_string(user);
 }
 
-/// Of the first process that this user may not observe; the other cause is a program that gained privileges.
+/// Names the first process that this user may not observe; the other cause is a program that gained
+/// privileges.
 std::string explain_foreign(const Target& target) {
   for (pid_t pid : target.processes) {
     struct stat status;

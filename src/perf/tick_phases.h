@@ -1,9 +1,9 @@
-// Keeps the ticks of each CPU out of step with what a program repeats: four slow clocks in the place of a
+// Keeps the ticks of each CPU out of step with what a program repeats: four slow clocks in place of a
 // fast one, or where there is one alone, restarts of its period.
 //
 // The interrupt of one clock also ends the sleeps that come due within their slack (timerslack_ns(5), 50 us):
-// a program that sleeps often goes on at a tick, and is in step with the next ones. Of two equal functions
-// between sleeps of 0.2 ms one got 88 % of the ticks, and the other 4. Which of the four comes next has
+// a program that sleeps often goes on at a tick, and is in step with the next ones. One of two equal
+// functions between sleeps of 0.2 ms got 88 % of the ticks, and the other 4. Which of the four comes next has
 // nothing to do with what the last one woke.
 #pragma once
 #include <array>
@@ -20,8 +20,8 @@ namespace pctally {
 /// The longest that a start waits so that its first ticks come at a random phase.
 inline constexpr uint64_t kLongestStartNs = 20000000;
 
-/// Of a recording's rings that have ticks, the same ones in each call. A recording begins with one clock a
-/// CPU, for the first tick of the others is some periods off. One thread.
+/// For those rings of a recording that have ticks, the same ones in each call. A recording begins with one
+/// clock a CPU, for the first tick of the others is some periods off. One thread.
 class TickPhases {
  public:
   TickPhases() = default;

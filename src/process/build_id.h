@@ -17,7 +17,7 @@ using ReadElf = ssize_t (*)(void* file, uint64_t offset, void* to, size_t bytes)
 /// knows such ids from 6.12 on.
 uint32_t read_build_id(ReadElf read, void* file, uint8_t* id) noexcept;
 
-/// Of an open file.
+/// The build id of an open file.
 uint32_t read_build_id(int fd, uint8_t* id) noexcept;
 
 }  // namespace pctally

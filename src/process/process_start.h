@@ -1,6 +1,6 @@
 // The CPU time a process used before the engine was in it: in fork(2) and exec(2), in the dynamic linker, in
 // constructors that ran earlier. Nothing ticks there, but the process's own clock tells how much it was: it
-// is counted as whole ticks at a place of its own. Of short processes this is the larger part.
+// is counted as whole ticks at a place of its own. In short processes this is the larger part.
 #pragma once
 #include "histfile/histogram.h"
 

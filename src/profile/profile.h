@@ -100,7 +100,7 @@ struct ProfileRun {
   [[nodiscard]] bool counts_cpu_time() const { return event.empty(); }
 };
 
-/// Immutable once loaded. Of a merged profile (`runs` is not empty) a tick stands for period_ns, too: 1 where
+/// Immutable once loaded. In a merged profile (`runs` is not empty) a tick stands for period_ns, too: 1 where
 /// its runs' periods differ; ProfileRun's fields then sum up the runs (see sum_up_runs()).
 struct Profile : ProfileRun {
   std::vector<std::string> damage;  ///< what the reader had to leave out; empty for a sound file
@@ -114,7 +114,7 @@ struct Profile : ProfileRun {
   std::shared_ptr<const Profile> whole{};
 };
 
-/// Of ProfileRun::event_unit: recordings, and files without a unit, count.
+/// For ProfileRun::event_unit: recordings, and files without a unit, count.
 inline std::string unit_or_count(const std::string& unit) { return unit.empty() ? "count" : unit; }
 
 inline const Profile& whole_of(const Profile& profile) {

@@ -20,7 +20,7 @@ bool is_ready(int fd) {
   return poll(&entry, 1, 0) > 0;
 }
 
-/// Of what a recording opens after its processes: files, clocks, rings.
+/// Left for what a recording opens after its processes: files, clocks, rings.
 constexpr size_t kFewestDescriptors = 8;
 
 }  // namespace

@@ -180,7 +180,7 @@ std::string Recording::what() const {
   return comm_of(options_.processes[0]);
 }
 
-/// For the header, in the place of the command.
+/// For the header, in place of the command.
 std::string Recording::target_text() const {
   if (!options_.command.empty()) return joined_by_zero(options_.command);
   if (options_.machine) return joined_by_zero({"@machine"});

@@ -82,7 +82,7 @@ void add_totals(const Profile& profile, const PathFunctions& paths,
                 std::map<FunctionKey, Function>* functions) {
   const std::vector<PathTotal> totals = totals_of(profile, paths, true);
   for (size_t i = 0; i < totals.size(); ++i) {
-    // Of the whole each of them has a row of its own.
+    // In the whole profile each of them has a row of its own.
     if (paths.functions[i].several && !functions->contains(paths.functions[i].key)) continue;
     if (totals[i].high == 0 && !functions->contains(paths.functions[i].key)) continue;  // its neighbour ran
     Function& function = (*functions)[paths.functions[i].key];

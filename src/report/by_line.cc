@@ -126,7 +126,7 @@ class TotalsOfRows {
     for (uint32_t i = 0; i < functions.functions.size(); ++i) numbers_.emplace(functions.functions[i].key, i);
   }
 
-  /// REQUIRES: called for all ticks. `ranges`, `lines`: of each place.
+  /// REQUIRES: called for all ticks. `ranges`, `lines`: one for each place.
   void add_own(const ExecutableTicks& part, const ObjectNames& names, std::span<const NamedRange> ranges,
                std::span<const uint32_t> lines) {
     for (size_t i = 0; i < lines.size(); ++i) {

@@ -22,7 +22,7 @@ struct LineTicks {
   [[nodiscard]] uint64_t ticks() const { return called + own - std::min(own, below); }
 };
 
-/// The lines of one function: of each of its places the innermost one.
+/// The lines of one function: for each of its places the innermost one.
 class FunctionLines {
  public:
   /// `own`: only lines in these files of `object`; null: all.
@@ -163,7 +163,7 @@ class HotLineSearch {
   const OwnFiles own_;
   std::vector<uint64_t> below_;
   std::vector<bool> is_call_;  ///< of each node of the context tree
-  // Of the function at hand:
+  // For the function that is looked up now:
   Symbolizer* symbolizer_ = nullptr;
   std::string object_;  ///< its path
   std::vector<WeightedPosition> ticks_;

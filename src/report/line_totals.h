@@ -27,7 +27,7 @@ class LineTotals {
   /// Ticks of a function (its number) in the line. REQUIRES: called for all of them.
   void add_own(uint32_t line, uint32_t function, uint64_t ticks);
 
-  /// Of each line. `own`: their own ticks.
+  /// The total of each line. `own`: their own ticks.
   std::vector<PathTotal> totals(std::span<const uint64_t> own);
 
  private:

@@ -32,8 +32,8 @@ PathAccount path_account(const CallPaths& paths);
 /// paths are not known): nothing of their paths is known.
 uint64_t unread_ticks(const PathTree& context);
 
-/// Ticks of which no path is known: not read, or without room. The places of all ticks are known: of a
-/// function's own ticks those are among them that no path has, kept or folded.
+/// Ticks without a known path: not read, or without room. The places of all ticks are known, so those own
+/// ticks of a function that no path has, kept or folded, are among them.
 class TicksWithoutPath {
  public:
   explicit TicksWithoutPath(const CallPaths& paths);

@@ -23,7 +23,7 @@ struct FunctionKey {
   auto operator<=>(const FunctionKey&) const = default;
 };
 
-/// Of the function that starts at position `start` of an executable.
+/// The key of the function that starts at position `start` of an executable.
 FunctionKey function_key(const ObjectNames& names, uint32_t executable, std::string function, uint64_t start);
 
 /// Where the function of that symbol starts, as tables show it: 0 for one that is known by its name.
@@ -95,7 +95,7 @@ inline void include_own(uint64_t ticks, PathTotal* total) {
 
 /// Ticks at each node of a tree and below it.
 std::vector<uint64_t> ticks_below(const PathTree& tree);
-/// Of these, the folded ones.
+/// The folded ones of these.
 std::vector<uint64_t> folded_below(const PathTree& tree);
 /// Whether any part of a tree was folded.
 bool is_folded(const PathTree& tree);

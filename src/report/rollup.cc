@@ -79,7 +79,7 @@ auto names_of(const Row& row) {
                   row.program_path, row.program, row.thread, row.group);
 }
 
-/// Of rows with as many ticks the larger callers come first: most callers have none of their own.
+/// Among rows with as many ticks the larger callers come first: most callers have no ticks of their own.
 bool by_ticks(const Row& a, const Row& b) {
   if (a.ticks != b.ticks) return a.ticks > b.ticks;
   if (a.total.low != b.total.low) return a.total.low > b.total.low;

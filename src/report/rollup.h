@@ -57,7 +57,7 @@ enum class RowOrder { kTicks, kTotal, kName, kObject };
 /// Where ticks of a line lie inside it: file and line of each inlined frame, outermost first.
 using InlinedLines = std::vector<std::pair<std::string, uint32_t>>;
 
-/// Of a line's chains of inlined lines the one with most ticks.
+/// The chain with most ticks, of the chains of lines inlined at one line.
 struct HotChain {
   InlinedLines lines{};  ///< empty: the line has none
   uint64_t ticks = 0;

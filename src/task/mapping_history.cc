@@ -14,7 +14,7 @@ constexpr size_t kMostRanges = 1 << 16;
 
 }  // namespace
 
-/// Enters a mapping in the place of those it covers. True if one of them was of another file.
+/// Enters a mapping in place of those it covers. True if one of them was of another file.
 bool MappingHistory::take(const ExecutableMapping& mapping) {
   Range range{mapping.end, mapping.object.device, mapping.object.inode, mapping.file_offset, readings_};
   auto at = ranges_.upper_bound(mapping.start);
@@ -56,7 +56,7 @@ bool MappingHistory::read(pid_t pid) {
   return changed;
 }
 
-/// Of more than can be kept they are the whole of memory.
+/// If there are more than can be kept, all of memory counts as unloaded.
 void MappingHistory::note_unload(uint64_t start, uint64_t end) {
   constexpr size_t kMost = 64;
   if (unloaded_.size() < kMost)

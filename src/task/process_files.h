@@ -81,7 +81,7 @@ class ProcessFiles : public FileReader {
   /// Holds the perf map of a process with another root, or of another pid namespace, once it is there. One
   /// that was last written before the process started is another process's, and is not held.
   void hold_perf_map(pid_t pid, const std::string& root, uint64_t started_unix_ns);
-  /// Holds the jitdump of a process in the place of its perf map, and returns whether it does. There is one
+  /// Holds the jitdump of a process in place of its perf map, and returns whether it does. There is one
   /// if the process has mapped it as perf wants it: executable, under its name. `root`: as of
   /// hold_perf_map().
   bool hold_jit_dump(pid_t pid, const std::string& root, uint64_t started_unix_ns);

@@ -156,7 +156,7 @@ void TaskTable::map_running(pid_t pid, Task& task) {
   task.table_valid = false;
 }
 
-/// Of what is mapped now, what is at `pc` is added.
+/// Adds the mapping that is at `pc` now.
 void TaskTable::map_moved(pid_t pid, Task& task, uint64_t pc) {
   (void)visit_maps(thread_with_memory(pid), [&](const ExecutableMapping& mapping) {
     if (mapping.start <= pc && pc < mapping.end) add_mapping(pid, task, {}, mapping);

@@ -107,7 +107,7 @@ class TaskTable {
   /// Threads and processes of the target that have started, by their records and by adoption.
   [[nodiscard]] uint64_t starts() const noexcept { return starts_; }
 
-  /// How often a process mapped text in the place of another file's.
+  /// How often a process mapped text in place of another file's.
   [[nodiscard]] uint64_t replacements() const noexcept { return replacements_; }
 
   /// Books ticks of one process that had no room where they were counted. False as above.

@@ -76,7 +76,7 @@ inline bool in_two_cache_lines(const void* cell, uint64_t bytes) noexcept {
       : [desired] "r"(desired)                                                                       \
       : "cc")
 
-/// Puts `desired` in the place of *expected; where another value is found that goes to *expected and *done
+/// Puts `desired` in place of *expected; where another value is found that goes to *expected and *done
 /// stays false. False if the cell cannot be written.
 template <class Cell>
 inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {

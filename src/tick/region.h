@@ -55,7 +55,7 @@ struct RegionTable {
   const OwnPaths* paths;  ///< where the call paths of its ticks go (own_path.h), or null: nowhere
 };
 
-/// The region that a pc belongs to and its index there, or null. Of several regions holding the pc the one
+/// The region that a pc belongs to and its index there, or null. If several regions hold the pc, the one
 /// with the largest low wins (IRIX: "the largest offset"). Any thread, any signal handler.
 const Region* find_region(const RegionTable& table, uint64_t pc, uint64_t* index) noexcept;
 

@@ -50,8 +50,8 @@ bool any_left(const RegionTable& table) noexcept {
   return false;
 }
 
-/// The profile ends with its last buffer. Of two threads that set the last two flags one sees both: hence the
-/// order of the stores and loads.
+/// The profile ends with its last buffer. If two threads set the last two flags, one of them sees both: hence
+/// the order of the stores and loads.
 void note_gone(const RegionTable& table, uint32_t* flag) noexcept {
   bool left = table.count > 1 || table.overflow != nullptr;
   if (flag != nullptr) {

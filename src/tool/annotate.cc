@@ -105,8 +105,8 @@ std::string share_of(const HotFunction& function, const Profile& profile) {
   return fmt::format("{:.1f} %", percent_of(function.ticks, profile.ledger.ticks()));
 }
 
-/// "put(int) (3.1 %), put(long) (2.0 %) and 4 more", short enough for a line. Of one name in several objects
-/// it has these: "main in a (3.1 %), main in b (2.0 %)".
+/// "put(int) (3.1 %), put(long) (2.0 %) and 4 more", short enough for a line. If one name is in several
+/// objects it has these: "main in a (3.1 %), main in b (2.0 %)".
 std::string listed(const std::vector<const HotFunction*>& functions, const Profile& profile) {
   constexpr size_t kMost = 3;
   std::string text;
@@ -240,7 +240,8 @@ Meant find_meant(const Arguments& arguments, const std::vector<HotFunction>& fun
   return meant;
 }
 
-/// Of functions that only called others: named as a whole, or by one of their calls' lines.
+/// Those of the functions that only called others that are meant: by name, or by the line of one of their
+/// calls.
 std::vector<const HotFunction*> callers_meant(const Arguments& arguments,
                                               const std::vector<HotFunction>& callers, ObjectNames& names) {
   const std::optional<NamePattern> object = pattern_of(arguments.object);

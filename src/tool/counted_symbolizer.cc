@@ -18,7 +18,7 @@ struct Address {
   bool named = false, placed = false;  ///< has its name, its lines
 };
 
-/// What is to be named, each address once, however many views ask for it and whichever else they ask for.
+/// The addresses that are to be named, each once, however many views ask for it.
 class Addresses {
  public:
   void add(const ExecutableIdentity& object, std::span<const uint64_t> ascending) {

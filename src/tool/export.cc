@@ -130,7 +130,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   return kExitUsage;
 }
 
-/// Of the files with ticks the one called `name`; without one that of program_file(), or else the one with
+/// The file with ticks that is called `name`; without a name that of program_file(), or else the one with
 /// most ticks.
 std::optional<uint32_t> find_object(const Profile& profile, const std::string& name) {
   std::map<uint32_t, uint64_t> ticks;
@@ -199,7 +199,7 @@ Result<std::string> write(const Profile& profile, const Format& format, const Ar
   return markdown_export(profile, report, name_style_of(arguments.names.empty() ? "short" : arguments.names));
 }
 
-/// Of all ticks, those in some executables.
+/// The share of all ticks that are in some executables.
 template <class IsOne>
 double share_of_ticks(const Profile& profile, IsOne&& is_one) {
   uint64_t ticks = 0;

@@ -18,7 +18,7 @@
 
 namespace pctally {
 
-/// Whether `word` names a profile of pctally, where it stands in the place of another word.
+/// Whether `word` names a profile of pctally, where it stands in place of another word.
 bool is_file_of_profile(const std::string& word);
 
 /// Whether what is written may not replace the file: it is a profile of pctally, or load_any() has read it.

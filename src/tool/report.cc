@@ -383,7 +383,7 @@ std::optional<int> check_names(const Arguments& arguments) {
   return std::nullopt;
 }
 
-/// The view that is asked for in the place of the table; null: none.
+/// The view that is asked for in place of the table; null: none.
 const char* view_option(const Arguments& arguments) {
   if (!arguments.callers.empty()) return "--callers";
   if (!arguments.flame_graph.empty()) return "--flamegraph";

@@ -31,7 +31,7 @@ int refuse_another_tools(const std::string& file, Grouping by) {
   return kExitInput;
 }
 
-/// Folded stacks without programs have the file's name in the place of one: no two runs have it.
+/// Folded stacks without programs have the file's name in place of one: no two runs have it.
 bool is_its_own_program(const Profile& profile, const std::string& file) {
   const std::vector<PathScope>& scopes = profile.paths.scopes;
   return is_of_another_tool(profile) && scopes.size() == 1 && base_name(scopes[0].name) == base_name(file);

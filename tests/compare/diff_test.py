@@ -104,7 +104,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.stderr, "pctally: a.pct has no ticks by program; record with pctally record --scope program, or write --by command\n")
 
     def test_folded_stacks_without_programs_have_none_to_compare(self):
-        """The file's name is in the place of one: each was gone, and new."""
+        """The file's name is in place of one: each was gone, and new."""
         for name in ("old.folded", "new.folded"):
             with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
                 file.write("main;work 100\n")

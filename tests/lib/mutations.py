@@ -38,7 +38,7 @@ def word(data, random, _):
 
 
 def copy(data, random, other):
-    """A block of it, or of another file, in the place of others: records that are sound, and not where they belong."""
+    """A block of it, or of another file, in place of others: records that are sound, and not where they belong."""
     source = other if random.random() < 0.3 else data
     size = random.choice((4, 8, UNIT, UNIT, 4 * UNIT, 4096))
     begin, to = place(source, random), place(data, random)

@@ -1,4 +1,4 @@
-"""Never a wrong name: a file of the host's in the place of a container's, another file where one without a build id was,
+"""Never a wrong name: a file of the host's in place of a container's, another file where one without a build id was,
 a perf map of an older process, text that is not known."""
 import os
 import shutil

@@ -76,7 +76,7 @@ uint32_t GoTable::word(uint64_t offset) const noexcept {
 
 uint32_t GoTable::offset(uint64_t number) const noexcept { return word(functions_ + number * kPairBytes); }
 
-/// Of a function's record. It is relative to the pairs.
+/// The place of a function's record. The table has it relative to the pairs.
 uint64_t GoTable::place(uint64_t number) const noexcept {
   return functions_ + word(functions_ + number * kPairBytes + 4);
 }

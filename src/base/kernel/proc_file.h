@@ -46,7 +46,7 @@ struct ProcStat {
   uint64_t threads = 0;
   uint64_t started = 0;  ///< since the system started
 
-  /// Of a process: nothing of it runs any more. Its main thread may end before others.
+  /// For a process: nothing of it runs any more. Its main thread may end before others.
   [[nodiscard]] bool has_ended() const noexcept { return (state == 'Z' || state == 'X') && threads < 2; }
 };
 

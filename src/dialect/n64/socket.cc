@@ -36,7 +36,7 @@ int bind_to(int socket, const char* path) noexcept {
   return bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
-/// A directory that somebody else made, may write to or has put a link in the place of, is not used.
+/// A directory that somebody else made, may write to or has put a link in place of, is not used.
 Result<void> make_private(const char* path) noexcept {
   if (mkdir(path, 0700) != 0 && errno != EEXIST) return failed("mkdir", path);
   struct stat status;

@@ -1,5 +1,5 @@
-// gmon.out of GNU: records of 16-bit counters over ranges of text, and arcs of the call graph. Of an arc only
-// its number of calls is kept.
+// gmon.out of GNU: records of 16-bit counters over ranges of text, and arcs of the call graph, of which only
+// the numbers of calls are kept.
 //
 // Refuses what gprof refuses: ranges that overlap in part, ticks that are not seconds, rates that differ.
 #pragma once

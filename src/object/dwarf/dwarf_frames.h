@@ -19,7 +19,7 @@ class DwarfFrames {
  public:
   /// Limit for what was read of units, in memory.
   static constexpr uint64_t kMostBytes = uint64_t{64} << 20;
-  /// About as much frames() returns, and one chain more. Of real files it is a tenth of this.
+  /// frames() returns about as much, and one chain more. In real files it is a tenth of this.
   static constexpr uint64_t kMostFrameBytes = uint64_t{512} << 20;
 
   /// `file` is the one with the debug sections, and must outlive the result. It keeps about `most_bytes` of

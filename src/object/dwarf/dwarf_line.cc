@@ -10,7 +10,7 @@ DwarfLine::DwarfLine(Dwarf_Die unit, AddressRange text) {
 }
 
 std::optional<SourceLine> DwarfLine::find(uint64_t address) const {
-  // Of several rows at one address the last is in force: the others describe no byte.
+  // If several rows have one address, the last holds: the others describe no byte.
   const auto next = std::ranges::upper_bound(rows_, address, {}, &LineRow::address);
   if (next == rows_.begin() || (next - 1)->ends) return {};
   const LineRow& row = *(next - 1);

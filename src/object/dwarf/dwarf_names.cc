@@ -121,7 +121,7 @@ std::string DwarfNames::scopes_of(Dwarf_Die declaration, std::string_view member
   return text;
 }
 
-/// Of a DIE of is_scope(). Empty if that is not known.
+/// The name of a DIE of is_scope(). Empty if that is not known.
 std::string DwarfNames::scope_name(Dwarf_Die die, std::string_view member, unsigned functions_around) {
   constexpr unsigned kMostFunctions = 4;  // around one another; they may be a circle
   if (dwarf_tag(&die) == DW_TAG_subprogram)

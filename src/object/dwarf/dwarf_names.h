@@ -15,7 +15,7 @@ struct DwarfName {
   bool is_local = false;  ///< of C++, without a linkage name: its symbol, if it has one, is not known
 };
 
-/// Of functions of units of one file, while libdw keeps it open. Not thread-safe.
+/// The names of functions in units of one file, while libdw keeps it open. Not thread-safe.
 class DwarfNames {
  public:
   /// The linkage name on the way from a concrete function to its declaration, else the first plain name. The

@@ -27,7 +27,7 @@ struct NamedRange {
   std::string linkage{};  ///< as of Frame; of a stub with "@plt" behind it
   uint64_t address = 0;   ///< ObjectAddress of the start, where positions are another unit; else 0
 
-  /// Of the start.
+  /// The address of the start.
   [[nodiscard]] uint64_t object_address() const { return address != 0 ? address : start; }
 };
 

@@ -64,7 +64,7 @@ struct FileBytes::Guard {
 FileBytes::Guard* FileBytes::Guard::first = nullptr;
 struct sigaction FileBytes::Guard::before {};
 
-/// Puts zeros in the place of all from the page touched to the end; the access is then repeated. An error
+/// Puts zeros in place of all from the page touched to the end; the access is then repeated. An error
 /// elsewhere is passed to whom it would have gone to.
 void FileBytes::Guard::on_bus_error(int signal, siginfo_t* info, void* context) {
   const auto at = reinterpret_cast<uintptr_t>(info->si_addr);

@@ -26,7 +26,7 @@ NamedRange named(std::string_view symbol, const char* suffix, AddressRange range
   return result;
 }
 
-/// Of "realpath@@GLIBC_2.3" the version is not a part of the function's name.
+/// The version in "realpath@@GLIBC_2.3" is not a part of the function's name.
 SymbolName names_of(std::string_view symbol) {
   SymbolName result{demangle(symbol.substr(0, symbol.find('@')))};
   if (symbol != result.function) result.linkage = symbol;

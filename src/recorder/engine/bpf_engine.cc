@@ -233,7 +233,7 @@ void BpfEngine::book_missed() {
   __atomic_store_n(&header.ledger.lost, throttled_ticks() + counter_.totals().unowned, __ATOMIC_RELAXED);
 }
 
-/// Where a program loads libraries one in the place of another, only the time of a tick tells whose it is. A
+/// Where a program loads libraries one in place of another, only the time of a tick tells whose it is. A
 /// thread's tick has a slot of its own.
 void BpfEngine::separate_where_needed() {
   uint64_t now = monotonic_ns();

@@ -70,7 +70,7 @@ class TimerEngine : public Engine {
   std::optional<InjectedPaths> paths_;
   ResolverState state_;
   std::vector<DeferredTick> waiting_;  ///< taken after the last turn's mappings were read
-  /// Of a library in a turn.
+  /// The unloading of a library in a turn.
   struct Unload {
     uint64_t start, end;
     size_t number;  ///< of the first of the turn's ticks that came after it

@@ -126,7 +126,7 @@ uint32_t InjectedPaths::scope_of(uint32_t program) {
   return scope_by_segment_[program] = scopes_.scope_of(identity);
 }
 
-/// Of all objects. A chain that leads back to itself ends at the bound.
+/// Finds the segments of all objects. A chain that leads back to itself ends at the bound.
 void InjectedPaths::find_segments() {
   const Pool pool = file_->pool();
   uint32_t left = kMostSegments;

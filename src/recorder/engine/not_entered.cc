@@ -195,7 +195,7 @@ void NotEntered::add_row(pid_t pid, Process* process) {
   process->program = program_of(pid);
 }
 
-/// The program may have executed another one meanwhile. Of one that has ended no more than the time is known.
+/// The program may have executed another one meanwhile. If it has ended, only its time is known.
 void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& process) const {
   auto* record = pool_at<ProcessRecord>(file_->pool(), process.row);
   if (used_ns(now) > process.first_ns) record->cpu_ns = used_ns(now) - process.first_ns;

@@ -16,7 +16,7 @@ struct Account {
   int64_t unsampled_ns = 0;    ///< cpu - sampled - lost exactly; slightly negative when the last ticks round
                                ///< up, or by chance
   int64_t chance_ns = 0;       ///< half of the 95 % interval of sampled_ns; 0: chance has no part
-  int64_t sampled_events = 0;  ///< where ticks are not CPU time, in the place of the times but cpu_ns
+  int64_t sampled_events = 0;  ///< where ticks are not CPU time, in place of the times but cpu_ns
   int64_t lost_events = 0;
   int64_t rounding_ns = 0;  ///< two ticks: unsampled time below that says nothing
   bool cpu_known = false;

@@ -9,8 +9,8 @@ struct DeepTicks {
   double weight = 1;  ///< how many ticks a sample there stands for beside one of another stack, at most
 };
 
-/// Of the nodes of a context tree, parents first. A thread samples all its deep stacks at the rate of the
-/// deepest, which is known of a scope alone.
+/// For the nodes of a context tree, parents first. A thread samples all its deep stacks at the rate of the
+/// deepest one; how deep that is, is known only of a scope.
 DeepTicks deep_ticks(const PathTree& tree);
 
 }  // namespace pctally

@@ -9,7 +9,7 @@
 
 namespace pctally {
 
-/// Of a sum of runs whose periods differ, a tick stands for 1 ns: each run says what its ticks were.
+/// In a sum of runs whose periods differ a tick stands for 1 ns: each run says what its own ticks were.
 template <class Judge>
 bool holds_for_any(const Profile& profile, const Judge& judge) {
   return profile.runs.empty() ? judge(profile) : std::ranges::any_of(profile.runs, judge);

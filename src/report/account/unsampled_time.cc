@@ -58,17 +58,18 @@ const char* left_out_of_cpu_time(const Profile& profile) {
   return attached ? "what ran after its last reading" : "children nobody waited for";
 }
 
-/// Of the CPU time that is short of what was sampled, by an engine that does not see the kernel.
+/// Says why CPU time was not sampled by an engine that does not see the kernel.
 std::string unseen_kernel(const Profile& profile, const Account& account) {
   const char* who = who_sees_the_kernel(profile);
-  // Of many short processes the kernel's part is in their start, and some of their own code is not sampled.
+  // In many short processes the kernel's part is in their start, and some of their own code is not sampled.
   if (duration_of(start_ticks(profile), profile.period_ns) > account.unsampled_ns / 2)
     return fmt::format(": kernel code, and what short processes run ({})", who);
   return fmt::format("; kernel code took as much ({})", who);
 }
 
-/// Of the whole machine: interrupts that come while a CPU is idle are no program's, and no idle time. Nor is
-/// a CPU's way to sleep and back. That was 1 to 5 % of the idle time on a virtual machine that did little.
+/// In a recording of the whole machine, interrupts that come while a CPU is idle are no program's, and no
+/// idle time. Nor is a CPU's way to sleep and back. That was 1 to 5 % of the idle time on a virtual machine
+/// that did little.
 bool is_work_of_idle_cpus(const Profile& profile, const Account& account) {
   constexpr int64_t kMostPart = 16;
   if (profile.command != std::vector<std::string>{"@machine"} || !profile.runs.empty()) return false;

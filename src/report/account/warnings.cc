@@ -39,8 +39,8 @@ void check_runs(const Profile& profile, Warnings* out) {
                     runs.size()));
 }
 
-/// Of a recording whose recorder died. An engine in the program counts on without it, but nobody reads the
-/// paths then.
+/// What a file holds whose recorder died. An engine in the program goes on counting without it, but nobody
+/// reads the paths then.
 const char* what_is_here(const Profile& profile) {
   if (profile.command.empty() || !runs_in_program(profile)) return "everything up to then is here";
   return profile.paths.recorded ? "later ticks may be here, too, without their paths"
@@ -191,7 +191,7 @@ uint64_t rate_for(int64_t cpu_ns) {
 /// CPU time before a process's exec and during its exit, which gets no ticks.
 constexpr int64_t kStartNs = 2'000'000;
 
-/// Of each run, where there are several: they used at most so many periods, and so much beside.
+/// True if each run used at most so many periods of CPU time, and `beside_ns` more.
 bool uses_at_most(const Profile& profile, uint64_t periods, int64_t beside_ns = 0) {
   return !holds_for_any(profile, [=](const ProfileRun& run) {
     return static_cast<int64_t>(run.cpu_user_ns + run.cpu_system_ns) >

@@ -160,7 +160,7 @@ void Annotator::add_totals(ObjectNames& names) {
       measured(names.known_by_name(function_.executable) ? total_of_copy() : total_of_row(functions, names));
 }
 
-/// Of all copies that a JIT makes of a function this one.
+/// The total of this one of the copies that a JIT has made of a function.
 PathTotal Annotator::total_of_copy() const {
   const PathTree& tree = profile_.paths.context;
   PathThings things{.count = 1,

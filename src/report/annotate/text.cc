@@ -106,7 +106,7 @@ std::string Listing::titles() const {
   return narrow() ? kShare : fmt::format("{} {:>{}} ", kShare, tick_title(profile_), ticks_width_);
 }
 
-/// Of a line with what it calls; nothing without call paths. ">30.00 %": folded paths may hold more.
+/// The total of a line with what it calls; empty without call paths. ">30.00 %": folded paths may hold more.
 std::string Listing::total_cell(const MeasuredTotal& total) const {
   if (!annotation_.with_totals) return "";
   if (total.ticks.high == 0) return std::string(kTotalColumn, ' ');

@@ -201,7 +201,7 @@ std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDe
   }
 }
 
-/// What Zydis itself has in the place of print_register(), for all other registers.
+/// What Zydis itself has in place of print_register(), for all other registers.
 using PrintRegister = ZydisFormatterRegisterFunc;
 
 /// "%st(1)" for Zydis's "%st1", and "%st" where no bits of the instruction say which one.

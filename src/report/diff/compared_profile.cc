@@ -35,8 +35,8 @@ uint64_t scaled(uint64_t value, double part) {
   return static_cast<uint64_t>(std::llround(static_cast<double>(value) * part));
 }
 
-/// Of all deliveries only those of `part` of the ticks are left. Which ticks a run of a sum had in the kernel
-/// is not known: as many as the others.
+/// Leaves only the deliveries of `part` of the ticks. Which ticks a run of a sum had in the kernel is not
+/// known: each run is taken to have had the same part.
 void keep_part(double part, TickLedger* ledger) {
   ledger->counted = scaled(ledger->counted, part);
   ledger->samples = scaled(ledger->samples, part);

@@ -127,7 +127,7 @@ struct RowDeviation {
   bool is_line = false;
 };
 
-/// Of runs of one program.
+/// How runs of one program deviate.
 struct RunDeviations {
   std::vector<RowDeviation> rows{};  ///< the total, then the largest first
   Family family{};                   ///< of a comparison of such runs
@@ -154,7 +154,7 @@ struct PlannedChange {
 size_t runs_needed(const RowDeviation& row, const PlannedChange& change);
 
 /// How much longer than now each of `runs` runs a side must be to show it. Only counting noise becomes less.
-/// Of one run a side, what diff assumes between runs is left. 0: no length is enough.
+/// With one run a side, what diff assumes between runs stays. 0: no length is enough.
 double length_needed(const RowDeviation& row, const PlannedChange& change, size_t runs);
 
 /// The smallest change, relative, that one run a side shows, however long it is.

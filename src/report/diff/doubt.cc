@@ -17,8 +17,8 @@ namespace {
 
 using ComparedProfiles = std::span<const ComparedProfile>;
 
-/// Of a side's CPU time, what was not sampled though the engine should have: kernel code that it does not see
-/// is not in it. Of all runs together, for the kernel divides the time of short ones by its own tick.
+/// The part of a side's CPU time that was not sampled though the engine should have: without kernel code that
+/// it does not see. For all runs together, as the kernel divides the time of short ones by its own tick.
 double missing_share(ComparedProfiles side) {
   double missing_ns = 0, cpu_ns = 0;
   for (const ComparedProfile& compared : side) {
@@ -32,8 +32,8 @@ double missing_share(ComparedProfiles side) {
   return cpu_ns > 0 ? missing_ns / cpu_ns : 0;
 }
 
-/// Whether both sides lack as much: then amounts can be compared all the same. Of one side, whether all its
-/// runs do.
+/// Whether both sides lack as much: then amounts can still be compared. With one side, whether all its runs
+/// do.
 bool lack_alike(ComparedProfiles before, ComparedProfiles after) {
   std::vector<double> shares;
   if (after.empty())
@@ -88,8 +88,8 @@ const char* where_kernel_code_is(KernelCode where) {
   }
 }
 
-/// Of two kinds the second is named, with a profile of the first. One that is mixed is like no other: it may
-/// have more of the one kind.
+/// If there are two kinds, the second is named, with a profile of the first. A profile that mixes both is
+/// like no other: it may have more of one kind.
 std::vector<Doubt> of_kernel_code(std::span<const ComparedProfile> profiles, Grouping by) {
   const ComparedProfile& first = profiles.front();
   const KernelCode usual = kernel_code_of(*first.profile);
@@ -112,7 +112,7 @@ std::string how_it_ended(int status) {
                               : fmt::format("ended with status {}", status >> 8 & 0xff);
 }
 
-/// Of a program that failed on its way less was recorded.
+/// If a program failed on its way, less was recorded.
 void of_ends(ComparedProfiles profiles, std::vector<Doubt>* doubts) {
   const auto status = [](const ComparedProfile& compared) {
     return compared.profile->closed ? compared.profile->exit_status : 0;
@@ -127,7 +127,7 @@ void of_ends(ComparedProfiles profiles, std::vector<Doubt>* doubts) {
                                                other->name, how_it_ended(status(*other)))});
 }
 
-/// A tick costs the program time: at 10,000 a second up to a fifth more than at 1,000. Of one engine; the
+/// A tick costs the program time: at 10,000 a second up to a fifth more than at 1,000. For one engine; the
 /// rates of other tools have doubts of their own.
 void of_rates(ComparedProfiles profiles, std::vector<Doubt>* doubts) {
   constexpr double kTolerableRatio = 2;

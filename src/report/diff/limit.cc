@@ -90,8 +90,8 @@ bool take_unit(std::string_view unit, Limit* limit) {
 
 bool is_time(const Limit& limit) { return limit.metric != Limit::Metric::kShare && !limit.relative; }
 
-/// Of what is limited, in the limit's unit. A change in percent is relative to an old amount that is not
-/// known exactly, either.
+/// The interval of what is limited, in the limit's unit. A change in percent is relative to an old amount
+/// that is not known exactly, either.
 Interval interval_for(const Limit& limit, const Change& change) {
   if (limit.relative) return rises_of(change);
   return limit.change ? change.interval : change.after_interval;

@@ -53,8 +53,8 @@ const char* outcome_word(LimitResult::Outcome outcome);
 /// The unit of LimitResult::measured: "%", "pp", "ms".
 const char* unit_of(const Limit& limit);
 
-/// Of an interval that reaches as far below the measured value as above it: that of a ratio does not, nor one
-/// that ends at 0.
+/// Only for an interval that reaches as far below the measured value as above it: that of a ratio does not,
+/// nor one that ends at 0.
 std::optional<double> half_width(const LimitResult& result);
 
 /// What was measured: "+23.1 ± 4.2 ms", "+42 % (-8 to +118 %)", "1 ms (0 to 3 ms)"; with a sign if the limit

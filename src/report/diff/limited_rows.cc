@@ -9,8 +9,8 @@
 namespace pctally {
 namespace {
 
-/// A limit means whole names alone: by a part of one it would pass or fail for another function. Of a line
-/// the end of its path will do.
+/// A limit means only whole names: by a part of a name it would pass or fail for another function. For a line
+/// the end of its path is enough.
 Called called(const DiffRow& row, const std::string& name) {
   if (row.is_line)
     return row.name == name ? Called::kInFull : is_path(row.name, name) ? Called::kBare : Called::kNot;
@@ -22,7 +22,7 @@ Called called(const DiffRow& row, const std::string& name) {
 bool is_old(const DiffRow& row) { return row.old_side.ticks != 0 || row.old_on_path.ticks != 0; }
 bool is_new(const DiffRow& row) { return row.new_side.ticks != 0 || row.new_on_path.ticks != 0; }
 
-/// Of the rows that `is_there`.
+/// The best among the rows that `is_there`.
 Called best_called(const Diff& diff, const std::string& name, const auto& is_there) {
   Called best = Called::kNot;
   for (const DiffRow& row : diff.rows)

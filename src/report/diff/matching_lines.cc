@@ -79,7 +79,7 @@ bool are_of_both_sides(const std::set<Start>& starts, size_t old_runs) {
   return starts.begin()->first < old_runs && starts.rbegin()->first >= old_runs;
 }
 
-/// Of each run at most one declaration, which is known, and of both sides some.
+/// True if each run has at most one declaration, which is known, and both sides have some.
 bool can_be_followed(const std::set<Start>& starts, size_t old_runs) {
   std::set<size_t> runs;
   for (const auto& [run, line] : starts)

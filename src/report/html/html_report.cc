@@ -99,7 +99,7 @@ class DataMaker {
   /// A choice of call paths has all ticks of a function at its first byte.
   [[nodiscard]] bool has_places() const { return profile_.whole == nullptr || !profile_.paths.recorded; }
 
-  /// Of all runs, each once.
+  /// The commands of all runs, each once.
   HtmlJson commands() {
     HtmlJson lines = HtmlJson::array();
     if (!options_.command) return lines;

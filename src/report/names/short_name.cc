@@ -135,7 +135,7 @@ class Shortener {
     return text;
   }
 
-  /// Of "T as Trait", "impl Trait for T", "T": the type, or the trait if the type is nobody's name.
+  /// The type in "T as Trait", "impl Trait for T" or "T"; or the trait if the type is nobody's name.
   std::string rust_owner(std::string_view inner) const {
     std::string_view type = inner, trait;
     if (type.starts_with("impl ")) {
@@ -250,8 +250,8 @@ bool is_plain_template(std::string_view name) {
           std::all_of(name.begin(), name.begin() + static_cast<ptrdiff_t>(open), is_word));
 }
 
-/// Of "int java.util.HashMap.hash(java.lang.Object)", as HotSpot calls its methods in a perf map, what
-/// follows the type: of no name of C or C++ is that one word with a dot. Empty if it is none.
+/// What follows the type in "int java.util.HashMap.hash(java.lang.Object)", as HotSpot calls its methods in a
+/// perf map. In no name of C or C++ is that one word with a dot. Empty if it is no such name.
 std::string_view java_method(std::string_view name) {
   const size_t blank = name.find(' '), open = name.find('(');
   if (blank == kNoPlace || open == kNoPlace || blank > open || !name.ends_with(')')) return {};

@@ -24,7 +24,7 @@ std::string short_name(std::string_view full, NameDetail detail = NameDetail::kB
 /// A name that was not mangled, as C has them: kBare is without clone suffixes, all else the name as it is.
 std::string short_c_name(std::string_view name, NameDetail detail = NameDetail::kBare);
 
-/// Of "work [0x1170]", as exports call one of several functions of a name, " [0x1170]"; else empty.
+/// " [0x1170]" of "work [0x1170]", as exports call one of several functions of a name; else empty.
 std::string_view start_in(std::string_view name);
 
 /// Whether `linkage` is a symbol: of inlined functions it may be the last part of the full name.

@@ -30,8 +30,8 @@ struct FunctionName {
 /// One short name each. Functions of one object get the same name only if they are the same.
 std::vector<std::string> short_names(std::span<const FunctionName> functions);
 
-/// Of each, whether a function of another object has the same name, short (`shown`, as of short_names()) or
-/// full: where no object stands beside the name, it has to.
+/// For each, whether a function of another object has the same name, short (`shown`, as of short_names()) or
+/// full. Where no object stands beside such a name, the name has to have it.
 std::vector<bool> are_in_several_objects(std::span<const FunctionName> functions,
                                          std::span<const std::string> shown);
 

@@ -12,7 +12,7 @@ namespace pctally {
 
 class CallCycles {
  public:
-  /// Of the calls in the call plane. `all_known`: none is missing there.
+  /// The cycles of the calls in the call plane. `all_known`: no call is missing there.
   CallCycles(const NamedPaths& paths, bool all_known);
 
   /// Whether `callee` may call `caller`, directly or through others. REQUIRES: a call from `caller` to

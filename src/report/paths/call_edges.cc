@@ -244,7 +244,7 @@ class EdgeWalk {
     }
   }
 
-  /// Of a function of functions_.
+  /// The total of function `i` of functions_.
   [[nodiscard]] TickRange total_of(uint32_t i) const {
     const KeptTicks kept = function_ticks_.kept(i);
     if (!hidden_.contains(functions_[i])) {
@@ -273,7 +273,7 @@ class EdgeWalk {
                         ranges_.call(kept, edge_ticks_.plane(number), known_of(edge.callee).complete));
   }
 
-  /// Of a choice: not one is certain.
+  /// In a choice of paths: no tick is certain.
   [[nodiscard]] bool may_have_ticks(uint32_t number, const TickRange& range) const {
     const auto inlined = edge_inlined_.find(number);
     const bool is_inlined = inlined != edge_inlined_.end() && inlined->second.high != 0;
@@ -321,7 +321,7 @@ class EdgeWalk {
     visits_.push_back(std::move(visit));
   }
 
-  /// Of the path at hand the functions that also have ticks in the code of the one that ran.
+  /// Notes the functions on this path that also have ticks in the code of the one that ran.
   void add_recursion(const PathTreeNode& node) {
     const uint32_t ran = stack_.back()->dense;
     const auto inlined = inlined_in_.find(ran);

@@ -59,7 +59,7 @@ class Sides {
     TickRange inlined{};   ///< in inlined code of the function that ran
     bool is_kept = false;  ///< a row even without ticks that are known
   };
-  /// Of all that count(frame) says, where no tick is in two of them.
+  /// The sum of all that count(frame) says, where no tick is in two of them.
   template <class Count>
   [[nodiscard]] uint64_t least(Count&& count) const {
     uint64_t ticks = 0;
@@ -129,9 +129,9 @@ class CallerWalk {
     return inlined_ticks_.total(
         ranges_.function(known_, {kept_.ticks + without_path_, kept_.folded}, inlined(function_)));
   }
-  /// Of these, those whose path is not known: but for the function itself.
+  /// Those of these whose path is not known, except for the function itself.
   [[nodiscard]] uint64_t without_path() const { return without_path_; }
-  /// Of these, those in inlined code that may be of other paths, or are counted twice.
+  /// Those of these in inlined code that may be of other paths, or are counted twice.
   [[nodiscard]] uint64_t unplaced() const { return is_cut() ? 0 : inlined_ticks_.unplaced(); }
 
   std::vector<CallerRow> callers(const TickRange& whole, double samples) {
@@ -445,7 +445,7 @@ Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackF
   callers.is_range = is_wide_range(callers.share, high, account.effective_samples);
   callers.interval = {wilson_interval(callers.share, account.effective_samples).low,
                       wilson_interval(high, account.effective_samples).high};
-  // Of the samples with the function on the stack: as many as its part of the effective ones.
+  // The samples with the function on the stack: its share of the effective ones.
   const double samples = callers.share * account.effective_samples;
   callers.callers = walk.callers(total, samples);
   callers.callees = walk.callees(total, samples);

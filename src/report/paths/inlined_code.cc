@@ -35,7 +35,7 @@ class InlinedCodeFinder {
  private:
   using Function = std::pair<uint32_t, uint64_t>;  // executable, start
 
-  /// Of an executable that a choice has no tick in, nothing is named.
+  /// Names nothing in an executable without a tick of the choice.
   void add_chains(const ExecutableTicks& part) {
     if (!has_ticks_[part.executable]) return;
     Symbolizer& symbolizer = names_.symbolizer(part.executable);

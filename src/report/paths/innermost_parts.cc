@@ -103,7 +103,7 @@ class TicksInFunction {
       if (!parts[i].empty()) visit({nodes_[i].frames, nodes_[i].position, parts[i], estimated});
   }
 
-  /// Of so many ticks of a path those that all others of the function cannot have.
+  /// The ticks of a path with so many that all other paths of the function together cannot have.
   [[nodiscard]] uint64_t certain_of(const Node& node, uint64_t ticks) const {
     const uint64_t others = nodes_[0].ticks - std::min(nodes_[0].ticks, ticks);
     return node.ticks - std::min(node.ticks, others);

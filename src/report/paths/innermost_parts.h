@@ -2,7 +2,7 @@
 //
 // A path ends at its function's first byte, and the ticks' own places are known for all paths of the function
 // together. Of 100 ticks 60 are of one path and 70 of one line: 30 of the path's, at least, are of the line.
-// Of a function with one path all is certain. What is not is estimated, for those who want whole figures.
+// If a function has one path, all is certain. The rest is estimated, for those who want whole figures.
 #pragma once
 #include <cstdint>
 #include <functional>

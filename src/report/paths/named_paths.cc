@@ -88,7 +88,7 @@ NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail
     split_leaves(profile, names, InnermostTicks::kCertain);
   if (detail == Detail::kSharedParts && !profile.paths.one_frame)
     split_leaves(profile, names, InnermostTicks::kAll);
-  // Of places that other profilers have kept, the paths themselves say what was inlined there.
+  // Where other profilers have kept the places, the paths themselves say what was inlined there.
   if (detail == Detail::kInlinedCode && !profile.paths.one_frame)
     std::ranges::move(find_inlined_code(profile, names), std::back_inserter(inlined_code_));
   below_ = ticks_below(tree_);
@@ -260,7 +260,7 @@ KnownTicks& NamedPaths::known_of(const std::string& object, const std::string& f
 /// As the table has them.
 void NamedPaths::add_known(const Profile& profile, ObjectNames& names) {
   const PathFunctions functions = path_functions(profile, names);
-  // Of a choice of scopes the paths alone say where ticks are.
+  // In a choice of scopes only the paths say where ticks are.
   const bool from_paths =
       std::any_of(profile.executables.begin(), profile.executables.end(),
                   [](const Executable& executable) { return executable.path == kInnerNotKept; });

@@ -65,7 +65,7 @@ class NamedPaths {
   }
   /// Symbols that share an entry of the unwind table; with Detail::kInlinedCode what was inlined, too.
   [[nodiscard]] const std::vector<InlinedCode>& inlined_code() const { return inlined_code_; }
-  /// Ticks of which no path is known: known() has those of functions themselves.
+  /// Ticks without a known path: known() has those of functions themselves.
   [[nodiscard]] const TicksWithoutPath& without_path() const { return without_path_; }
   /// The caller of these.
   [[nodiscard]] StackFrame unknown_caller() const;

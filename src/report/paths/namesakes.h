@@ -1,5 +1,5 @@
 // Distinguishes functions of one full name in one object. Functions with symbols differ by where they start.
-// Of a function that is only inlined nothing is known but where it is declared: the inlined static hash() of
+// A function that is only inlined is known only by where it is declared: the inlined static hash() of
 // one file is not the hash() of another file.
 #pragma once
 #include <map>

@@ -11,7 +11,7 @@
 namespace pctally {
 namespace {
 
-/// Of names that were cut.
+/// Stands in names that were cut.
 std::string_view g_ellipsis = "…";
 
 struct Range {

@@ -20,7 +20,7 @@ std::string range_text(double low, double high);
 /// "12.3 s" with two decimals from 10 ms on, else "0.4 ms".
 std::string duration_text(int64_t nanoseconds);
 
-/// Of so many figures, or all digits before the point, and without an exponent: "0.0359", "12.3", "1751".
+/// With so many figures, or all digits before the point, and without an exponent: "0.0359", "12.3", "1751".
 std::string rounded(double value, int figures);
 
 /// The same with its sign: "+12.3"

@@ -10,7 +10,7 @@ double log_choose(double n, double k) {
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
 }
 
-/// P(K >= k). Of `all` samples `all_hits` are hits, and K is the number of hits among `samples` of them. Each
+/// P(K >= k). `all_hits` of `all` samples are hits, and K is the number of hits among `samples` of them. Each
 /// term follows from the one before it. REQUIRES: k is at least the mean, so that terms fall.
 double tail_of_hits(double k, double samples, double all_hits, double all) {
   double term =

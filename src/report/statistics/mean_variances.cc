@@ -6,8 +6,8 @@
 namespace pctally {
 namespace {
 
-/// The variance that counting alone gives a run of `amount`: at least as if one tick had been seen. Of an
-/// exact amount that of its resolution.
+/// The variance that counting alone gives a run of `amount`: at least as if one tick had been seen. For
+/// an exact amount that of its resolution.
 double counting_variance(const Measured& run, double amount) {
   if (run.per_tick <= 0) return squared(run.resolution);
   return run.per_tick * std::max(amount, run.per_tick);

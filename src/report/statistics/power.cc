@@ -38,9 +38,9 @@ const Middles& middles() {
   return all;
 }
 
-/// Of chi-squared divided by its degrees of freedom, in the middle of such a part. E. B. Wilson, M. M.
-/// Hilferty, "The distribution of chi-square", PNAS 17 (1931) 684-688; exact for one degree and two, for
-/// which that is bad.
+/// The quantile of chi-squared divided by its degrees of freedom, in the middle of such a part. E. B. Wilson,
+/// M. M. Hilferty, "The distribution of chi-square", PNAS 17 (1931) 684-688; exact for one degree and two,
+/// for which that is bad.
 double variance_quantile(size_t part, double degrees) {
   if (degrees == 1) return squared(middles().absolute[part]);
   if (degrees == 2) return -std::log1p(-middles().share[part]);

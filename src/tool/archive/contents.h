@@ -50,7 +50,7 @@ class ArchiveContents {
   [[nodiscard]] std::string reason_against(const std::string& path, const SourceFile& source) const;
   [[nodiscard]] bool is_proven(const std::string& path, const SourceFile& source) const;
   [[nodiscard]] std::string shown(const std::string& source);
-  /// Of NamedRanges or Frames.
+  /// `all` are NamedRanges or Frames.
   template <class Named>
   void strip_names(bool made_at_run_time, std::vector<Named>* all) const;
 

@@ -37,7 +37,7 @@ std::vector<pid_t> processes_called(const std::string& name) {
   return own.empty() || geteuid() == 0 ? all : own;
 }
 
-/// Of "python3": "python3.11 (14012), python3.12 (14020), ..."; a line has no room for more.
+/// For "python3": "python3.11 (14012), python3.12 (14020), ..."; a line has no room for more.
 std::string processes_beginning(const std::string& name) {
   constexpr size_t kMost = 2;
   std::string text;

@@ -14,9 +14,9 @@ struct ProcessList {
   std::string near;              ///< "python3.11 (14012), ...": some whose names begin so
 };
 
-/// "101,102", "101 102" (as pidof(8) prints them), "nginx" or "101,nginx". Of a name: every process that
-/// is called so (its comm or the last part of its first argument); unless it is root who asks, this user's
-/// own if there are any. Never this process.
+/// "101,102", "101 102" (as pidof(8) prints them), "nginx" or "101,nginx". A name stands for every process
+/// that is called so (its comm or the last part of its first argument); unless root asks, for this user's own
+/// if there are any. Never this process.
 ProcessList find_processes(const std::string& list);
 
 }  // namespace pctally

@@ -1,4 +1,4 @@
-/* <sys/profil.h> of HP-UX 11i, in the place of the C library's own. */
+/* <sys/profil.h> of HP-UX 11i, in place of the C library's own. */
 #ifndef PCTALLY_COMPAT_HPUX_SYS_PROFIL_H
 #define PCTALLY_COMPAT_HPUX_SYS_PROFIL_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */

@@ -1,4 +1,4 @@
-/* <sys/profil.h> of IRIX 6.5, in the place of the C library's own. */
+/* <sys/profil.h> of IRIX 6.5, in place of the C library's own. */
 #ifndef PCTALLY_COMPAT_IRIX_SYS_PROFIL_H
 #define PCTALLY_COMPAT_IRIX_SYS_PROFIL_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
