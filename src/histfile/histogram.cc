@@ -12,7 +12,7 @@ constexpr uint32_t kRecordUnits = 2;  ///< ObjectRecord, ProcessRecord
 
 /// A file by its last change, code without a file by the start of its process: numbers of processes come
 /// again.
-bool tells_by_time(const ObjectIdentity& identity) noexcept {
+bool is_known_by_time(const ObjectIdentity& identity) noexcept {
   return identity.build_id_bytes == 0 &&
          (identity.kind == ObjectKind::kFile || identity.kind == ObjectKind::kPrivate);
 }
@@ -27,7 +27,7 @@ uint64_t hash_identity(const ObjectIdentity& identity) noexcept {
     hash.add(&identity.device, sizeof identity.device);
     hash.add(&identity.inode, sizeof identity.inode);
   }
-  if (tells_by_time(identity)) {
+  if (is_known_by_time(identity)) {
     hash.add(&identity.file_bytes, sizeof identity.file_bytes);
     hash.add(&identity.time_unix_ns, sizeof identity.time_unix_ns);
   }
@@ -71,7 +71,7 @@ bool is_object(const Pool& pool, const ObjectRecord& record, const ObjectIdentit
     return false;
   if (identity.build_id_bytes == 0 && (record.device != identity.device || record.inode != identity.inode))
     return false;
-  if (tells_by_time(identity) &&
+  if (is_known_by_time(identity) &&
       (record.file_bytes != identity.file_bytes || record.time_unix_ns != identity.time_unix_ns))
     return false;
   if (identity.build_id_bytes != 0 &&

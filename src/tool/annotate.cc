@@ -357,7 +357,7 @@ int run_annotate(int argc, char** argv) {
   name_damage(*profile, arguments.file);
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   const int code = annotate(arguments, *profile);
-  tell_debuginfod_failure();
+  warn_of_debuginfod_failure();
   return exit_code_of(*profile, code);
 }
 

@@ -76,7 +76,7 @@ FetchSource source_fetcher(const BuildId& usual) {
   };
 }
 
-void tell_debuginfod_failure() {
+void warn_of_debuginfod_failure() {
   if (servers() && !servers()->failure().empty())
     complain("debuginfod: {}; what the servers may have is missing", servers()->failure());
 }

@@ -25,6 +25,6 @@ std::unique_ptr<Symbolizer> open_here_or_there(const ExecutableIdentity& identit
 FetchSource source_fetcher(const BuildId& usual = {});
 
 /// A line if servers have failed: what they would have sent is missing.
-void tell_debuginfod_failure();
+void warn_of_debuginfod_failure();
 
 }  // namespace pctally

@@ -254,7 +254,7 @@ int run_export(int argc, char** argv) {
     complain("{}", bytes.error().text);
     return kExitInput;
   }
-  tell_debuginfod_failure();
+  warn_of_debuginfod_failure();
   warn_of_what_is_missing(*profile);
   if (arguments.format == "perf") warn_of_names_that_perf_lacks(*profile);
   const int code = arguments.output.empty() ? write_out(*bytes) : write_file(arguments.output, *bytes);

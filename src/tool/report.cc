@@ -483,7 +483,7 @@ int report(Arguments& arguments) {
     if (auto code = choose_paths(arguments, &*profile)) return *code;
   }
   int code = print(*profile, arguments);
-  tell_debuginfod_failure();
+  warn_of_debuginfod_failure();
   return exit_code_of(*profile, code);
 }
 

@@ -86,10 +86,10 @@ class FakeKernel {
     write_file(directory_ / "boot_id", "5a5a5a5a-5a5a-5a5a-5a5a-5a5a5a5a5a5a\n");
     std::filesystem::create_directories(directory_ / "sys/drv");
     load_module("drv 4096 0 - Live 0xffffffffc0001000\n");
-    tell("core", "of_module", "of_program");
+    write_symbols("core", "of_module", "of_program");
   }
   /// Many lines of core, so that it is not read at one go, then a module and a program.
-  void tell(const std::string& core, const std::string& module, const std::string& program) const {
+  void write_symbols(const std::string& core, const std::string& module, const std::string& program) const {
     std::ostringstream text;
     text << std::hex << "ffffffff81000000 T _text\nffffffff81000010 T " << core << "\n";
     for (uint64_t i = 2; i < 4000; i++) text << 0xffffffff81000000 + i * 16 << " t filler_" << i << "\n";
@@ -132,7 +132,7 @@ TEST(KernelSymbolsCached, CoreIsReadOnceAndNotToTheEnd) {
   const FakeKernel kernel;
   EXPECT_EQ(kernel.name(kInCore), "core");
   EXPECT_EQ(kernel.cache_is_complete(), false);
-  kernel.tell("changed", "changed", "changed");
+  kernel.write_symbols("changed", "changed", "changed");
   kernel.load_module("");
   EXPECT_EQ(kernel.name(kInCore), "core") << "modules do not change the core";
   kernel.remove_symbols();
@@ -157,13 +157,13 @@ TEST(KernelSymbolsCached, WhatTheCacheLacksIsReadToTheEnd) {
 TEST(KernelSymbolsCached, ModulesHoldWhileTheSameAreLoaded) {
   const FakeKernel kernel;
   EXPECT_EQ(kernel.name(kInModule), "of_module [drv]");
-  kernel.tell("core", "stale", "of_program");
+  kernel.write_symbols("core", "stale", "of_program");
   EXPECT_EQ(kernel.name(kInModule), "of_module [drv]");
   kernel.load_module("drv 4096 3 other, Live 0xffffffffc0001000\n");
   EXPECT_EQ(kernel.name(kInModule), "of_module [drv]") << "its users changed, and nothing else";
   kernel.load_module("drv 8192 3 other, Live 0xffffffffc0001000\n");
   EXPECT_EQ(kernel.name(kInModule), "stale [drv]");
-  kernel.tell("core", "moved", "of_program");
+  kernel.write_symbols("core", "moved", "of_program");
   kernel.load_module("drv 8192 3 other, Live 0xffffffffc0001800\n");
   EXPECT_EQ(kernel.name(kInModule), "moved [drv]");
 }
@@ -171,7 +171,7 @@ TEST(KernelSymbolsCached, ModulesHoldWhileTheSameAreLoaded) {
 TEST(KernelSymbolsCached, AModuleLoadedAnewIsReadAnew) {
   const FakeKernel kernel;
   EXPECT_EQ(kernel.name(kInModule), "of_module [drv]");
-  kernel.tell("core", "rebuilt", "of_program");
+  kernel.write_symbols("core", "rebuilt", "of_program");
   kernel.load_it_anew();
   EXPECT_EQ(kernel.name(kInModule), "rebuilt [drv]");
 }
@@ -179,7 +179,7 @@ TEST(KernelSymbolsCached, AModuleLoadedAnewIsReadAnew) {
 TEST(KernelSymbolsCached, ProgramsAreNeverTakenFromTheCache) {
   const FakeKernel kernel;
   EXPECT_EQ(kernel.name(kInProgram), "of_program [bpf]");
-  kernel.tell("core", "of_module", "next_program");
+  kernel.write_symbols("core", "of_module", "next_program");
   EXPECT_EQ(kernel.name(kInProgram), "next_program [bpf]");
 }
 

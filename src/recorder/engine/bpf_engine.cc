@@ -185,7 +185,7 @@ void BpfEngine::take_path(const pctally_path& path) {
 /// In parts: the tables of a compiler take 0.1 s of CPU time, in which a ring on a busy machine fills up.
 void BpfEngine::load_tables() {
   KernelPaths* paths = counter_.paths();
-  const bool news = unwinding_.tell(&tasks_, &paths->rules(), &paths->processes(), kMostLoadNs);
+  const bool news = unwinding_.load(&tasks_, &paths->rules(), &paths->processes(), kMostLoadNs);
   if (unwinding_.has_more())
     paths_drain_ms_ = 0;
   else if (news)

@@ -41,9 +41,10 @@ uint32_t KernelUnwinding::table_of(const TaskTable::CodeRange& range, RuleTables
   return tables_[range.frames] = rows ? rules->add(*rows) : uint32_t{PCTALLY_TABLE_UNKNOWN};
 }
 
-/// Nothing of a process that has ended: its record of that came before, and nobody would take it out again.
-bool KernelUnwinding::tell_of(pid_t pid, uint32_t exec_id, TaskTable* tasks, RuleTables* rules,
-                              ProcessTables* processes) {
+/// Nothing is loaded for a process that has ended: the record of its end came before, and nobody would take
+/// it out again.
+bool KernelUnwinding::load_process(pid_t pid, uint32_t exec_id, TaskTable* tasks, RuleTables* rules,
+                                   ProcessTables* processes) {
   if (tasks->has_ended(pid)) return false;
   ranges_.clear();
   for (const TaskTable::CodeRange& range : tasks->code_of(pid))
@@ -51,7 +52,7 @@ bool KernelUnwinding::tell_of(pid_t pid, uint32_t exec_id, TaskTable* tasks, Rul
   return processes->set(pid, exec_id, ranges_);
 }
 
-bool KernelUnwinding::tell(TaskTable* tasks, RuleTables* rules, ProcessTables* processes, uint64_t most_ns) {
+bool KernelUnwinding::load(TaskTable* tasks, RuleTables* rules, ProcessTables* processes, uint64_t most_ns) {
   for (pid_t pid : changed_)
     if (const auto exec_id = processes->known(pid); exec_id) wanted_.try_emplace(pid, *exec_id);
   changed_.clear();
@@ -61,7 +62,7 @@ bool KernelUnwinding::tell(TaskTable* tasks, RuleTables* rules, ProcessTables* p
   bool news = false;
   while (!wanted_.empty()) {
     const auto [pid, exec_id] = *wanted_.begin();
-    news = tell_of(pid, exec_id, tasks, rules, processes) || news;
+    news = load_process(pid, exec_id, tasks, rules, processes) || news;
     if (left_) break;
     wanted_.erase(pid);
   }

@@ -24,19 +24,20 @@ class KernelUnwinding {
 
   /// Loads what is known by now. After `most_ns` it builds no further table, for the ring of paths fills
   /// meanwhile: has_more() then says so. True if something new was loaded.
-  bool tell(TaskTable* tasks, RuleTables* rules, ProcessTables* processes, uint64_t most_ns);
+  bool load(TaskTable* tasks, RuleTables* rules, ProcessTables* processes, uint64_t most_ns);
   [[nodiscard]] bool has_more() const { return !wanted_.empty(); }
 
  private:
   bool may_build() const;
   uint32_t table_of(const TaskTable::CodeRange& range, RuleTables* rules);
-  bool tell_of(pid_t pid, uint32_t exec_id, TaskTable* tasks, RuleTables* rules, ProcessTables* processes);
+  bool load_process(pid_t pid, uint32_t exec_id, TaskTable* tasks, RuleTables* rules,
+                    ProcessTables* processes);
 
   std::unordered_map<pid_t, uint32_t> wanted_;  ///< by process: its exec
   std::unordered_set<pid_t> changed_;
   std::unordered_map<const ObjectFrames*, uint32_t> tables_;
   std::vector<pctally_range> ranges_;  ///< of one process; kept for its memory
-  uint64_t deadline_ns_ = 0;           ///< of the running tell()
+  uint64_t deadline_ns_ = 0;           ///< of the running load()
   size_t built_ = 0;                   ///< tables, by it
   bool left_ = false;                  ///< it has not built one
 };

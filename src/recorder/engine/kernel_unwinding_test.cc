@@ -54,7 +54,7 @@ class KernelUnwindingTest : public testing::Test {
       EXPECT_TRUE(tasks_.count({getpid(), getpid()}, mapping.start, false, {}));
     });
   }
-  bool tell(uint64_t most_ns) { return unwinding_.tell(&tasks_, &rules_, &processes_, most_ns); }
+  bool load(uint64_t most_ns) { return unwinding_.load(&tasks_, &rules_, &processes_, most_ns); }
   [[nodiscard]] size_t ranges_with_table() const {
     const auto own = std::find_if(memory_.begin(), memory_.end(), [](const pctally_process& process) {
       return process.tgid == static_cast<uint32_t>(getpid());
@@ -79,7 +79,7 @@ TEST_F(KernelUnwindingTest, TablesAreBuiltOneATurnWhereTimeIsShort) {
   unwinding_.want(getpid(), 7);
   size_t turns = 0, before = 0;
   do {
-    EXPECT_TRUE(tell(0));
+    EXPECT_TRUE(load(0));
     EXPECT_GT(ranges_with_table(), before) << "each turn brings a table";
     before = ranges_with_table();
     ++turns;
@@ -88,7 +88,7 @@ TEST_F(KernelUnwindingTest, TablesAreBuiltOneATurnWhereTimeIsShort) {
   EXPECT_FALSE(unwinding_.has_more());
   KernelUnwinding at_once;
   at_once.want(getpid(), 7);
-  EXPECT_FALSE(at_once.tell(&tasks_, &(rules_ = RuleTables(rule_memory_.data())), &processes_, UINT32_MAX))
+  EXPECT_FALSE(at_once.load(&tasks_, &(rules_ = RuleTables(rule_memory_.data())), &processes_, UINT32_MAX))
       << "the same tables in the same order";
   EXPECT_FALSE(at_once.has_more());
 }
@@ -96,7 +96,7 @@ TEST_F(KernelUnwindingTest, TablesAreBuiltOneATurnWhereTimeIsShort) {
 TEST_F(KernelUnwindingTest, AProcessStaysKnownWhileItsThreadsComeAndGo) {
   const pid_t own = getpid();
   unwinding_.want(own, 7);
-  EXPECT_TRUE(tell(UINT32_MAX));
+  EXPECT_TRUE(load(UINT32_MAX));
   ASSERT_TRUE(processes_.known(own));
   unwinding_.note({.kind = PerfRecord::Kind::kFork, .pid = own, .tid = own + 1, .parent = own}, &processes_);
   unwinding_.note({.kind = PerfRecord::Kind::kExit, .pid = own, .tid = own + 1}, &processes_);
@@ -112,14 +112,14 @@ TEST_F(KernelUnwindingTest, AProcessThatHasEndedTakesNoPlace) {
   tasks_.apply({.kind = PerfRecord::Kind::kFork, .pid = child, .tid = child, .parent = getpid(), .time = 1},
                "");
   unwinding_.want(child, 7);
-  EXPECT_TRUE(tell(UINT32_MAX));
+  EXPECT_TRUE(load(UINT32_MAX));
   EXPECT_TRUE(processes_.known(child));
   const PerfRecord end{.kind = PerfRecord::Kind::kExit, .pid = child, .tid = child, .time = 2};
   tasks_.apply(end, "");
   unwinding_.note(end, &processes_);
   EXPECT_FALSE(processes_.known(child));
   unwinding_.want(child, 7);
-  EXPECT_FALSE(tell(UINT32_MAX));
+  EXPECT_FALSE(load(UINT32_MAX));
   EXPECT_FALSE(processes_.known(child));
   EXPECT_FALSE(unwinding_.has_more());
 }
@@ -129,7 +129,7 @@ TEST_F(KernelUnwindingTest, AProcessWhoseEndWasLostTakesNoPlace) {
   tasks_.apply({.kind = PerfRecord::Kind::kFork, .pid = gone, .tid = gone, .parent = getpid(), .time = 1},
                "");
   for (const pid_t pid : {gone, getpid()}) unwinding_.want(pid, 7);
-  EXPECT_TRUE(tell(UINT32_MAX));
+  EXPECT_TRUE(load(UINT32_MAX));
   tasks_.resync();
   KernelUnwinding::forget_ended(tasks_, &processes_);
   EXPECT_FALSE(processes_.known(gone));

@@ -78,7 +78,7 @@ ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : p
     return profile.executables[executable].kind == ExecutableKind::kKernel;
   };
   several_kernels_ = std::ranges::count_if(used, is_kernel) > 1;
-  tell_apart(used);
+  distinguish(used);
 }
 
 ObjectNames::~ObjectNames() = default;
@@ -104,7 +104,7 @@ bool ObjectNames::known_by_name(uint32_t executable) const {
   return kind == ExecutableKind::kPrivate || (kind == ExecutableKind::kKernel && several_kernels_);
 }
 
-void ObjectNames::tell_apart(const std::vector<uint32_t>& used) {
+void ObjectNames::distinguish(const std::vector<uint32_t>& used) {
   std::map<std::string, unsigned> names, paths;
   for (uint32_t index : used) {
     if (known_by_name(index)) continue;

@@ -59,7 +59,7 @@ class ObjectNames {
   const std::string& path(uint32_t executable) const { return profile_.executables[executable].path; }
 
  private:
-  void tell_apart(const std::vector<uint32_t>& used);
+  void distinguish(const std::vector<uint32_t>& used);
 
   const Profile& profile_;
   bool several_kernels_ = false;  ///< of several boots or machines

@@ -140,7 +140,7 @@ int run_archive(int argc, char** argv) {
   const ProgressLine progress;
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   const int code = archive(arguments);
-  tell_debuginfod_failure();
+  warn_of_debuginfod_failure();
   return code;
 }
 
