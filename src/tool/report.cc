@@ -46,8 +46,8 @@ constexpr char kHelp[] =
   pctally report a.pct b.pct c.pct      several runs, added up
   pctally report --callers malloc       who calls it (profiles of record -g)
 
-Rows      --by KEY   function (default), object, line, process, command (all processes
-                     of a name), program, thread, cgroup (record --scope)
+Rows      --by KEY             function (default), object, line, process, program, thread,
+                               cgroup (record --scope); command: all processes of a name
           --sort KEY           ticks (default), total, name or object
           --limit N, --min-share P   most rows (30; --json, 0: all); none below P %
           --own[=DIR], --inlines   with --by line: your innermost line; inlined chains

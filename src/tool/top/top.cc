@@ -52,8 +52,8 @@ What      FILE | -p, --pid LIST | --cgroup DIR | -a, --all | -- CMD ARGS...
 How       -F, --frequency HZ   -c, --period TIME   -e, --event NAME   -e, --engine NAME
                                as for record
           -g, --callers        call paths, too: totals, and who calls the row chosen
-Rows      --by KEY   function (default), object, line, process, command, program, thread,
-                     cgroup
+Rows      --by KEY             function (default), object, line, process, command,
+                               program, thread or cgroup
           --filter TEXT        only rows whose names contain TEXT
           --names STYLE        short (default), full or linkage
           --limit N            rows of plain lines (20; 0 all)
