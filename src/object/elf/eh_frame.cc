@@ -133,7 +133,8 @@ EhFrame::Range EhFrame::find(uint64_t address) {
   const uint64_t next = low < count_ ? start(low) : UINT64_MAX;
   if (low == 0) return {{0, next}, false};
   const uint64_t finish = end(low - 1);
-  if (address < finish) return {{start(low - 1), finish}, true};
+  if (address < finish)  // so its entry has been read
+    return {{start(low - 1), finish}, true, known_common_ && known_common_->is_trampoline};
   return {{finish, next}, false};
 }
 
@@ -150,9 +151,9 @@ uint64_t EhFrame::length(uint64_t entry) {
   if (!offset || !bytes.read(offset->value, &header) || header[0] == UINT32_MAX) return 0;
   const uint64_t cie_field = offset->value + 4;
   if (header[1] == 0 || header[1] > cie_field) return 0;
-  const auto encoding = pointer_encoding(cie_field - header[1]);
-  if (!encoding) return 0;
-  const unsigned size = pointer_size(*encoding, file_->is_64_bit());
+  const auto cie = common(cie_field - header[1]);
+  if (!cie) return 0;
+  const unsigned size = pointer_size(cie->pointer_encoding, file_->is_64_bit());
   const uint64_t place = offset->value + 8 + size;  // behind the start of the function
   uint32_t length_4 = 0;
   uint64_t length_8 = 0;
@@ -161,10 +162,10 @@ uint64_t EhFrame::length(uint64_t entry) {
   return 0;
 }
 
-std::optional<unsigned> EhFrame::pointer_encoding(uint64_t cie_offset) {
-  if (known_cie_ == cie_offset) return known_encoding_;
+std::optional<EhFrame::Common> EhFrame::common(uint64_t cie_offset) {
+  if (known_cie_ == cie_offset) return known_common_;
   known_cie_ = cie_offset;
-  known_encoding_.reset();
+  known_common_.reset();
   Cursor cursor(file_->bytes(), cie_offset);
   cursor.skip(8);  // length, id
   const uint8_t version = cursor.byte();
@@ -172,13 +173,14 @@ std::optional<unsigned> EhFrame::pointer_encoding(uint64_t cie_offset) {
   cursor.skip_leb();  // code alignment
   cursor.skip_leb();  // data alignment
   version == 1 ? cursor.skip(1) : cursor.skip_leb();
-  unsigned encoding = 0;
+  Common result;
   if (augmentation.letters[0] == 'z') {
     cursor.skip_leb();
-    encoding = encoding_of(augmentation, &cursor, file_->is_64_bit());
+    result.pointer_encoding = encoding_of(augmentation, &cursor, file_->is_64_bit());
+    result.is_trampoline = strchr(augmentation.letters, 'S') != nullptr;
   }
-  if (cursor.good()) known_encoding_ = encoding;
-  return known_encoding_;
+  if (cursor.good()) known_common_ = result;
+  return known_common_;
 }
 
 }  // namespace pctally

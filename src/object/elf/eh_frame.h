@@ -11,7 +11,8 @@ class EhFrame {
  public:
   struct Range {
     AddressRange range;
-    bool is_function = false;  ///< false: the gap between two functions
+    bool is_function = false;    ///< false: the gap between two functions
+    bool is_trampoline = false;  ///< a signal handler returns to it; its first byte lies before its code
   };
 
   /// Nothing if the file has no usable table. `file` must outlive the result.
@@ -21,6 +22,11 @@ class EhFrame {
   [[nodiscard]] Range find(uint64_t address);
 
  private:
+  /// What a common information entry says.
+  struct Common {
+    unsigned pointer_encoding = 0;
+    bool is_trampoline = false;
+  };
   explicit EhFrame(const ElfFile& file) : file_(&file) {}
   [[nodiscard]] bool read_header(const ElfSegment& header);
   [[nodiscard]] bool is_sorted() const;
@@ -28,14 +34,14 @@ class EhFrame {
   [[nodiscard]] uint64_t start(uint64_t entry) const { return field(entry * 2); }
   [[nodiscard]] uint64_t end(uint64_t entry);
   [[nodiscard]] uint64_t length(uint64_t entry);
-  [[nodiscard]] std::optional<unsigned> pointer_encoding(uint64_t cie_offset);
+  [[nodiscard]] std::optional<Common> common(uint64_t cie_offset);
 
   const ElfFile* file_;
   std::span<const unsigned char> table_;
   uint64_t base_ = 0;  ///< address of .eh_frame_hdr, which the table's values are relative to
   uint64_t count_ = 0;
   uint64_t known_cie_ = UINT64_MAX;
-  std::optional<unsigned> known_encoding_;
+  std::optional<Common> known_common_;
 };
 
 }  // namespace pctally

@@ -21,8 +21,9 @@ struct Frame {
 /// ObjectAddress: never a neighbour's name. The range of a function is the whole function, so that its start
 /// distinguishes it from another of the same name; where symbols overlap, ranges do.
 struct NamedRange {
-  std::string function;  ///< demangled symbol, "name@plt", "[object+0x...]"; "[object]" if nothing is known
-  uint64_t start = 0;    ///< of the range, in the unit the positions are in
+  /// Demangled symbol, "name@plt", "[object+0x...]", "[signal trampoline]"; "[object]" if nothing is known.
+  std::string function;
+  uint64_t start = 0;  ///< of the range, in the unit the positions are in
   uint64_t end = 0;
   std::string linkage{};  ///< as of Frame; of a stub with "@plt" behind it
   uint64_t address = 0;   ///< ObjectAddress of the start, where positions are another unit; else 0

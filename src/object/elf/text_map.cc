@@ -186,7 +186,9 @@ NamedRange TextMap::in_gap(uint64_t address, AddressRange gap) {
   if (const auto function = go_functions_ ? go_functions_->find(address) : std::nullopt)
     return {std::string(function->name), std::max(gap.start, function->range.start),
             std::min(gap.end, function->range.end)};
-  AddressRange range = eh_frame_ ? intersection(gap, eh_frame_->find(address).range) : gap;
+  const EhFrame::Range entry = eh_frame_ ? eh_frame_->find(address) : EhFrame::Range{gap};
+  if (entry.is_trampoline) return in_trampoline(entry.range, gap);
+  AddressRange range = intersection(gap, entry.range);
   sort_labels();
   const auto next = std::ranges::upper_bound(labels_, address, {}, &Label::value);
   if (next != labels_.end()) range.end = std::min(range.end, next->value);
@@ -195,6 +197,16 @@ NamedRange TextMap::in_gap(uint64_t address, AddressRange gap) {
   const std::string_view name = symbol_name(label.id);
   if (label.value < range.start || name.empty()) return unnamed(range);
   return named(name, "", {label.value, range.end});
+}
+
+/// Its unwind entry begins a byte before its code, as unwinders ask for the byte before a return address:
+/// the symbol comes behind the gap.
+NamedRange TextMap::in_trampoline(AddressRange entry, AddressRange gap) const {
+  const AddressRange range = intersection(gap, entry);
+  const uint64_t code = entry.start + 1;
+  std::vector<SymbolName> symbols = aliases({&code, 1}).front();
+  if (symbols.empty()) return {"[signal trampoline]", range.start, range.end};
+  return {std::move(symbols[0].function), range.start, range.end, std::move(symbols[0].linkage)};
 }
 
 NamedRange TextMap::unnamed(AddressRange range) const {

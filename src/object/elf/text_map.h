@@ -54,6 +54,7 @@ class TextMap {
   NamedRange without_symbol(uint64_t address, AddressRange gap);
   NamedRange in_stubs(const ElfSection& section, uint64_t address, AddressRange gap);
   NamedRange in_gap(uint64_t address, AddressRange gap);
+  [[nodiscard]] NamedRange in_trampoline(AddressRange entry, AddressRange gap) const;
   [[nodiscard]] NamedRange unnamed(AddressRange range) const;
 
   const ElfFile& object_;

@@ -22,6 +22,17 @@ __asm__(
     "after_gap: .zero 64\n"
     ".size after_gap, 64\n");
 
+/* What a signal handler returns to. Its unwind entry starts a byte before it, as libc's does. */
+__asm__(
+    ".cfi_startproc\n"
+    ".cfi_signal_frame\n"
+    ".zero 1\n"
+    ".globl trampoline\n"
+    ".type trampoline, %function\n"
+    "trampoline: .zero 8\n"
+    ".size trampoline, 8\n"
+    ".cfi_endproc\n");
+
 /* A function within a function. */
 __asm__(
     ".globl outer_function\n"
