@@ -31,7 +31,7 @@ inline const char* process_note_text(ProcessNote note) noexcept {
     case ProcessNote::kTogether:
       return "stands for all further processes";
     case ProcessNote::kSignalTaken:
-      return "took the signal that ticks come with: not sampled from then on";
+      return "took the signal that ticks come with: not sampled from then on; use -e ring";
     case ProcessNote::kBlocked:
       return "has threads that block the signal of its ticks: those were not sampled; use -e ring";
     case ProcessNote::kFiltered:

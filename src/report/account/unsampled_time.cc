@@ -11,11 +11,21 @@
 namespace pctally {
 namespace {
 
+constexpr const char* kGivenAbove = "the reason given above";
+
 /// Where more runs than there are CPUs, a thread is seldom on one when the kernel's clock ticks. A sample
 /// stands for more then, and what a thread runs after its last one has none.
 bool was_busy(const Profile& profile) {
   const uint64_t sampled_ns = duration_of(profile.ledger.ticks(), profile.period_ns);
   return profile.clock_tick_ns != 0 && sampled_ns / 5 > profile.ledger.samples * (profile.clock_tick_ns / 4);
+}
+
+/// Most of the CPU time lacks ticks, and each process that was observed was not observed to its end.
+bool is_of_interruptions(const Profile& profile, const Account& account) {
+  if (account.unsampled_ns <= account.cpu_ns / 2 || !has_interrupted(profile)) return false;
+  return std::ranges::all_of(profile.processes, [](const ProfileProcess& process) {
+    return process.engine.empty() || !process.note.empty();
+  });
 }
 
 /// Why CPU time went unsampled, as far as the file can tell.
@@ -25,7 +35,8 @@ std::string gap_reason(const Profile& profile, const Account& account) {
   if (static_cast<int64_t>(unobserved_ns(profile)) > account.unsampled_ns / 2)
     return "processes that were not observed";
   if (std::string tickless = processes_without_a_tick(profile, account); !tickless.empty()) return tickless;
-  std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
+  if (is_of_interruptions(profile, account)) return kGivenAbove;
+  std::string reason = has_interrupted(profile) ? fmt::format("{}, ", kGivenAbove) : "";
   const bool unobserved = has_unobserved(profile), stolen = stolen_percent(profile, account) > 0;
   reason += unobserved ? "unobserved processes, " : "";
   const bool own_events = has_events_of_threads(profile);

@@ -66,6 +66,22 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
       ElementsAre(is(Severity::kWarning, "not sampled: 0.20 s of kernel code, short threads, sleeps")));
 }
 
+TEST(Warnings, WhatNoProcessWasSampledForIsOfTheReasonGivenAbove) {
+  Profile profile = trusty();
+  profile.engine = "timer";
+  profile.clock_tick_ns = 4'000'000;
+  profile.ledger = {.counted = 1};
+  profile.processes[0].note = "took the signal";
+  const auto unsampled = [&](const char* reason) {
+    return testing::Contains(
+        is(Severity::kWarning, (std::string("99.9 % of the CPU time was not sampled: ") + reason).c_str()));
+  };
+  EXPECT_THAT(warnings(profile), unsampled("the reason given above"));
+  profile.processes.push_back(profile.processes[0]);
+  profile.processes[1].note = "";
+  EXPECT_THAT(warnings(profile), unsampled("the reason given above, what"));
+}
+
 // By perf events of their own: the kernel starts the period anew in each.
 TEST(Warnings, ProcessesTooShortForATickAreNamed) {
   Profile profile = trusty();
