@@ -797,6 +797,15 @@ class Reports(PathsTest):
         self.assertGreater(line["share"], 0.3)
         self.assertNotIn("hot_line", p.report(done.path, "--focus", "plain")["paths"])  # its lines are not known
 
+    def test_record_says_how_many_paths_are_complete_where_many_are_not(self):
+        for case, said in (("no_table", "[0-9].[0-9] % with a complete call path"), ("plain", None)):
+            with self.subTest(case):
+                done = p.record([p.program("known_paths"), case, "0.2"], "-g", "-e", self.ENGINE, quiet=False)
+                if said:
+                    self.assertRegex(done.stderr.decode(), said)
+                else:
+                    self.assertNotIn(b"call path", done.stderr)
+
     def test_callers_by_a_part_of_a_name_are_said_to_be(self):
         """Where main is no name on a stack, `--callers main` may find dl_main, which is not what was asked for."""
         done, data = self.record([p.program("known_paths"), "plain", "0.1"])

@@ -8,6 +8,7 @@
 #include "profile/command.h"
 #include "report/account/account.h"
 #include "report/account/warnings.h"
+#include "report/path_account.h"
 #include "report/print/figures.h"
 #include "tool/terminal/message.h"
 
@@ -43,6 +44,15 @@ std::string coverage(const Profile& profile, const Account& account) {
   return fmt::format(", {:.1f} % of it sampled", 100 * std::max(0.0, sampled));
 }
 
+/// How many of the ticks have no complete call path, where those are not few.
+std::string cut_paths(const Profile& profile) {
+  if (!profile.paths.recorded) return "";
+  const PathAccount paths = path_account(profile.paths);
+  const double complete = percent_of(paths.complete, paths.ticks);
+  return complete < 100 * (1 - kTolerableGap) ? fmt::format(", {:.1f} % with a complete call path", complete)
+                                              : "";
+}
+
 }  // namespace
 
 void say_summary(const Profile& profile, const RecordedFile& file, bool named) {
@@ -60,8 +70,8 @@ void say_summary(const Profile& profile, const RecordedFile& file, bool named) {
   }
   std::erase_if(warnings, [](const Warning& warning) { return warning.severity == Severity::kNote; });
   std::string where = named ? "" : fmt::format(", in {} ({})", file.name, file_size(file.path));
-  inform("{}{}{}; next: pctally report{}", amount(profile, account), coverage(profile, account), where,
-         named ? " " + file_word(file.name) : "");
+  inform("{}{}{}{}; next: pctally report{}", amount(profile, account), coverage(profile, account),
+         cut_paths(profile), where, named ? " " + file_word(file.name) : "");
   size_t shown = std::min(warnings.size(), kMostWarnings);
   for (size_t i = 0; i < shown; ++i) warn("{}", warnings[i].text);
   if (shown < warnings.size()) inform("and {} more in the report", warnings.size() - shown);
