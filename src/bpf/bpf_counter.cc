@@ -76,8 +76,14 @@ bool set_constants(bpf_object* object, const BpfCounter::Settings& settings) noe
   size_t bytes = 0;
   void* image = constants == nullptr ? nullptr : const_cast<void*>(bpf_map__initial_value(constants, &bytes));
   constexpr uint64_t kBelowItsSign = UINT64_MAX >> 9;  // bit 55 says whose an address is: 0, the program's
-  pctally_tick_settings values{settings.filter, settings.children, settings.table_slots - 1,
-                               !settings.event.is_cpu_time(), unwind::without_signature(kBelowItsSign)};
+  const bool cpu_time = settings.event.is_cpu_time();
+  const uint64_t per_ms = cpu_time ? 1'000'000 / std::max<uint64_t>(settings.period, 1) : 0;
+  pctally_tick_settings values{settings.filter,
+                               settings.children,
+                               settings.table_slots - 1,
+                               !cpu_time,
+                               static_cast<unsigned>(std::max<uint64_t>(per_ms, 1)),
+                               unwind::without_signature(kBelowItsSign)};
   if (image == nullptr || bytes < sizeof values) return false;
   memcpy(image, &values, sizeof values);
   return true;

@@ -50,7 +50,7 @@ class BpfCounter {
     uint32_t path_bytes = 0;  ///< of the ring for them, a power of two; 0: by the number of CPUs
   };
   struct Totals {
-    uint64_t passed = 0;   ///< ticks that passed the filter = those in slots + full + unowned + paths
+    uint64_t passed = 0;   ///< ticks that passed the filter = those in slots + full + unowned + paths + owed
     uint64_t slots = 0;    ///< ticks handed out by slot
     uint64_t full = 0;     ///< ticks handed out as full
     uint64_t unowned = 0;  ///< ticks without slot whose process is not known either
@@ -116,7 +116,7 @@ class BpfCounter {
   void visit_paths(Visit&& visit) {
     if (!paths_) return;
     paths_->ring().visit([&](const pctally_path& path) {
-      ++totals_.paths;
+      totals_.paths += path.ticks;
       visit(path);
     });
   }

@@ -230,13 +230,42 @@ static __always_inline int hand_over(struct pctally_path* draft, __u32 used, __u
   return bpf_ringbuf_output(&paths, draft, bytes, BPF_RB_FORCE_WAKEUP) == 0;
 }
 
-/* True if the tick's path, or what there is of it, is in the ring. */
+static __always_inline struct pctally_process* process_at(__u32 number) {
+  return number < PCTALLY_PROCESSES ? bpf_map_lookup_elem(&processes, &number) : 0;
+}
+
+/* True if the tick is left out: a path to come carries it. */
+static __always_inline int leave_out(struct pctally_process* process, __u64 pc, __u32 tid) {
+  __u32 left = process == 0 ? 0 : process->left_out;
+  if (left == 0) return 0;
+  process->left_out = left - 1;
+  process->owed_pc = pc;
+  process->owed_tid = tid;
+  __sync_fetch_and_add(&process->owed, 1);
+  return 1;
+}
+
+/* Decides how many ticks are left out after a path of so many frames. */
+static __always_inline void note_frames(struct pctally_process* process, __u32 frames) {
+  __u32 paths = process->paths < PCTALLY_MEAN_OF ? process->paths + 1 : PCTALLY_MEAN_OF;
+  __u32 mean = process->frames, now = frames << 8, times;
+  mean = now > mean ? mean + (now - mean) / paths : mean - (mean - now) / paths;
+  times = (mean >> 8) / PCTALLY_FULL_RATE_FRAMES * settings.per_ms;
+  process->paths = paths;
+  process->frames = mean;
+  process->left_out = times == 0 ? 0 : bpf_get_prandom_u32() % (2 * times + 1);
+}
+
+/* True if the tick is left out, or its path, or what there is of it, is in the ring. */
 static __always_inline int keep_path(struct bpf_perf_event_data* event, struct task_struct* task,
                                      __u32 tgid) {
   struct pctally_path* draft = own_draft();
+  __u64 found = find_process(tgid, task->self_exec_id);
+  struct pctally_process* process = process_at(found);
   struct walk walk = {0};
   __u32 copied = 0, used;
   if (draft == 0) return 0;
+  if (leave_out(process, PT_REGS_IP(&event->regs), task->pid)) return 1;
   draft->time_ns = bpf_ktime_get_ns();
   draft->pc = PT_REGS_IP(&event->regs);
   draft->tgid = tgid;
@@ -249,10 +278,9 @@ static __always_inline int keep_path(struct bpf_perf_event_data* event, struct t
     draft->flags = PCTALLY_PATH_REGISTERS | (task->flags & EXITING ? PCTALLY_PATH_EXITING : 0);
     walk.state = NOT_KNOWN;
     walk.in_kernel = !is_of_user(event);
-    __u64 process = find_process(tgid, task->self_exec_id);
-    walk.process = process;
-    walk.version = process >> 32;
-    if (walk.process < PCTALLY_PROCESSES) bpf_loop(PCTALLY_PATH_FRAMES, follow_frame, &walk, 0);
+    walk.process = found;
+    walk.version = found >> 32;
+    if (process != 0) note_frames(process, bpf_loop(PCTALLY_PATH_FRAMES, follow_frame, &walk, 0));
     if (walk.state == NOT_KNOWN) {
       draft->registers[1] = walk.link;
       copied = copy_stack(walk.used, walk.stack);
@@ -263,5 +291,9 @@ static __always_inline int keep_path(struct bpf_perf_event_data* event, struct t
   used = walk.used;
   if (used > PCTALLY_PATH_WORDS) return 0;
   draft->words = used - draft->kernel_calls;
-  return hand_over(draft, used, copied);
+  draft->ticks = 1;
+  if (process != 0 && process->owed != 0) draft->ticks += __sync_lock_test_and_set(&process->owed, 0);
+  if (hand_over(draft, used, copied)) return 1;
+  if (process != 0 && draft->ticks > 1) __sync_fetch_and_add(&process->owed, draft->ticks - 1);
+  return 0;
 }

@@ -23,7 +23,9 @@ enum {
   PCTALLY_FRAME_WORDS = 40,      /* left at least for a frame, or it is not followed */
   PCTALLY_STACK_BYTES = 32768,   /* copied where the program does not know how to go on */
   PCTALLY_KERNEL_CALLS = 127,
-  PCTALLY_KNOWN_RULES = 1024, /* that a CPU remembers; a power of two */
+  PCTALLY_KNOWN_RULES = 1024,     /* that a CPU remembers; a power of two */
+  PCTALLY_FULL_RATE_FRAMES = 128, /* a path of so many costs no more than a signal */
+  PCTALLY_MEAN_OF = 256,
 };
 
 enum {
@@ -39,12 +41,24 @@ struct pctally_range {
   unsigned int unused;
 };
 
-/* A process, in an open hash by its number. `version` is odd while the recorder writes. */
+/* A process, in an open hash by its number. `version` is odd while the recorder writes.
+ *
+ * Of a process whose paths are long some ticks are left out: to follow 512 frames takes 50 us and more of its
+ * time. If the mean has more than m * PCTALLY_FULL_RATE_FRAMES frames, 0 to 2n ticks are left out after each
+ * path, n on average, where n is m times the ticks in a millisecond. The next path carries them. Where a tick
+ * falls decides nothing, so each place keeps its share. Several CPUs at once may leave out a tick more or
+ * less: only `owed` has to be exact. */
 struct pctally_process {
   unsigned int tgid; /* 0: free */
   unsigned int exec_id;
   unsigned int version;
-  unsigned int ranges;                        /* used */
+  unsigned int ranges;   /* used */
+  unsigned int paths;    /* followed, up to PCTALLY_MEAN_OF */
+  unsigned int frames;   /* the mean of about so many, in 1/256 */
+  unsigned int left_out; /* of its next ticks */
+  unsigned int owed;     /* ticks left out that no path has carried yet; */
+  unsigned int owed_tid; /* the thread and the pc of the last of them */
+  unsigned long long owed_pc;
   struct pctally_range range[PCTALLY_RANGES]; /* ascending, disjoint */
 };
 
@@ -79,11 +93,11 @@ struct pctally_path {
   unsigned long long pc;
   unsigned int tgid, tid, exec_id;
   unsigned int flags;
-  unsigned int kernel_calls; /* words of data[]: addresses, innermost first, the first is pc */
-  unsigned int words;        /* then words of chunks */
-  unsigned int stack_bytes;  /* then bytes of the stack */
-  unsigned int unused;
-  unsigned long long stack_address; /* of these */
+  unsigned int kernel_calls;        /* words of data[]: addresses, innermost first, the first is pc */
+  unsigned int words;               /* then words of chunks */
+  unsigned int stack_bytes;         /* then bytes of the stack */
+  unsigned int ticks;               /* it stands for: 1, and those that were left out before */
+  unsigned long long stack_address; /* of the bytes */
   /* StackRegister of perf/record.h. kReturn is 0 where no path needs it: equal paths are known by what they
    * need (path/path_memo.h). */
   unsigned long long registers[6];

@@ -33,8 +33,8 @@ struct task_struct {
 #endif
 } __attribute__((preserve_access_index));
 
-const volatile struct pctally_tick_settings settings = {PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1, 0,
-                                                        ~0ull};
+const volatile struct pctally_tick_settings settings = {
+    PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1, 0, 1, ~0ull};
 
 /* PCTALLY_TURN, PCTALLY_SEPARATE. */
 struct {

@@ -36,6 +36,7 @@ struct pctally_tick_settings {
   unsigned int children;           /* FOLLOWED: 1 if what followed processes fork is followed */
   unsigned int slots_mask;         /* a power of two less one: below PCTALLY_TABLE_SLOTS in tests only */
   unsigned int says_running;       /* 1: the program keeps `running`, for it may be interrupted */
+  unsigned int per_ms;             /* ticks of a CPU; at least 1 */
   unsigned long long address_bits; /* of a return address; those above hold its signature */
 };
 
@@ -57,7 +58,7 @@ struct pctally_full {
   unsigned int ticks;
 };
 
-/* passed = sum of slots[].ticks + sum of full[].ticks + unowned. */
+/* passed = sum of slots[].ticks + sum of full[].ticks + unowned + the ticks of paths and those left out. */
 struct pctally_table {
   unsigned long long passed;  /* runs of the program that passed the filter */
   unsigned long long unowned; /* ticks that found neither a slot nor room in full[] */

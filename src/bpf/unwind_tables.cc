@@ -13,6 +13,8 @@ constexpr uint64_t kPage = 4096;  ///< of a table's index (path_tables.h): its s
 constexpr size_t kAlignment = 64;
 constexpr size_t kMostRules = size_t{1} << 16;  ///< a row has 16 bits for its rule
 
+static_assert(PCTALLY_FULL_RATE_FRAMES == kFramesAtFullRate, "all engines have one border");
+
 pctally_rule to_kernel(const UnwindRule& rule) {
   return {.cfa = static_cast<unsigned char>(rule.cfa),
           .frame = static_cast<unsigned char>(rule.frame),
@@ -97,15 +99,25 @@ pctally_process* ProcessTables::find(pid_t pid, bool or_free) const noexcept {
   return or_free ? free : nullptr;
 }
 
-bool ProcessTables::set(pid_t pid, uint32_t exec_id, std::span<const pctally_range> ranges) noexcept {
+/// The entry becomes another program's, or nobody's.
+void ProcessTables::begin_anew(pctally_process* process) {
+  const uint32_t owed = __atomic_exchange_n(&process->owed, 0, __ATOMIC_RELAXED);
+  if (owed != 0)
+    left_out_.push_back(
+        {static_cast<pid_t>(process->tgid), static_cast<pid_t>(process->owed_tid), process->owed_pc, owed});
+  process->paths = process->frames = process->left_out = 0;
+}
+
+bool ProcessTables::set(pid_t pid, uint32_t exec_id, std::span<const pctally_range> ranges) {
   pctally_process* process = pid <= 0 ? nullptr : find(pid, true);
   if (process == nullptr) return false;
   const auto count = static_cast<uint32_t>(std::min<size_t>(ranges.size(), PCTALLY_RANGES));
-  const bool same = process->tgid == static_cast<uint32_t>(pid) && process->exec_id == exec_id &&
-                    process->ranges == count &&
+  const bool same_program = process->tgid == static_cast<uint32_t>(pid) && process->exec_id == exec_id;
+  const bool same = same_program && process->ranges == count &&
                     memcmp(process->range, ranges.data(), count * sizeof(pctally_range)) == 0;
   if (same) return false;
   __atomic_fetch_add(&process->version, 1, __ATOMIC_SEQ_CST);
+  if (!same_program) begin_anew(process);
   process->exec_id = exec_id;
   process->ranges = count;
   memcpy(process->range, ranges.data(), count * sizeof(pctally_range));
@@ -114,9 +126,11 @@ bool ProcessTables::set(pid_t pid, uint32_t exec_id, std::span<const pctally_ran
   return true;
 }
 
-void ProcessTables::forget(pid_t pid) noexcept {
+void ProcessTables::forget(pid_t pid) {
   pctally_process* process = pid <= 0 ? nullptr : find(pid, false);
-  if (process != nullptr) __atomic_store_n(&process->tgid, 0, __ATOMIC_RELEASE);
+  if (process == nullptr) return;
+  begin_anew(process);
+  __atomic_store_n(&process->tgid, 0, __ATOMIC_RELEASE);
 }
 
 std::optional<uint32_t> ProcessTables::known(pid_t pid) const noexcept {

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bpf/path_tables.h"
@@ -42,9 +43,18 @@ class ProcessTables {
 
   /// Says what the process has mapped since that exec; of more than PCTALLY_RANGES the first. False if that
   /// is nothing new, or there is no room for another process.
-  bool set(pid_t pid, uint32_t exec_id, std::span<const pctally_range> ranges) noexcept;
+  bool set(pid_t pid, uint32_t exec_id, std::span<const pctally_range> ranges);
 
-  void forget(pid_t pid) noexcept;
+  void forget(pid_t pid);
+
+  /// Ticks that were left out of a program that was forgotten since: no path will carry them.
+  struct LeftOut {
+    pid_t pid, tid;
+    uint64_t pc;  ///< of the last of them
+    uint64_t ticks;
+  };
+  /// Those since the last call.
+  std::vector<LeftOut> take_left_out() noexcept { return std::exchange(left_out_, {}); }
 
   /// All processes for which is_gone(pid) is true.
   template <class IsGone>
@@ -58,7 +68,10 @@ class ProcessTables {
 
  private:
   [[nodiscard]] pctally_process* find(pid_t pid, bool or_free) const noexcept;
+  void begin_anew(pctally_process* process);
+
   pctally_process* memory_ = nullptr;
+  std::vector<LeftOut> left_out_;
 };
 
 }  // namespace pctally

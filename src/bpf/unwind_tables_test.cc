@@ -90,6 +90,39 @@ TEST_F(ProcessTablesTest, WhatIsTheSameIsNotWrittenAgain) {
   EXPECT_EQ(written(), 4u);
 }
 
+TEST_F(ProcessTablesTest, TicksLeftOutAreHandedOutWhenAProgramIsForgotten) {
+  const auto leave_out = [&](uint32_t ticks) {
+    for (size_t i = 0; i < PCTALLY_PROCESSES; ++i)
+      if (memory_[i].tgid == 7) {
+        memory_[i].owed = ticks;
+        memory_[i].owed_tid = 8;
+        memory_[i].owed_pc = 0x1234;
+        memory_[i].paths = memory_[i].left_out = 5;
+      }
+  };
+  processes_.set(7, 3, ranges_);
+  leave_out(2);
+  ranges_[1].table = 64;
+  processes_.set(7, 3, ranges_);
+  EXPECT_TRUE(processes_.take_left_out().empty()) << "of a program that goes on";
+  processes_.set(7, 4, ranges_);  // it executed another
+  const auto before = processes_.take_left_out();
+  ASSERT_EQ(before.size(), 1u);
+  EXPECT_EQ(before[0].pid, 7);
+  EXPECT_EQ(before[0].tid, 8);
+  EXPECT_EQ(before[0].pc, 0x1234u);
+  EXPECT_EQ(before[0].ticks, 2u);
+  EXPECT_TRUE(processes_.take_left_out().empty());
+  leave_out(3);
+  processes_.forget(7);
+  EXPECT_EQ(processes_.take_left_out().at(0).ticks, 3u);
+  processes_.set(7, 5, ranges_);
+  for (size_t i = 0; i < PCTALLY_PROCESSES; ++i)
+    EXPECT_EQ(memory_[i].paths + memory_[i].left_out, 0u) << "another one";
+  processes_.forget(7);
+  EXPECT_TRUE(processes_.take_left_out().empty());
+}
+
 TEST_F(ProcessTablesTest, MoreProcessesThanThereIsRoomForAreRefused) {
   int known = 0;
   for (pid_t pid = 1; pid <= 2 * PCTALLY_PROCESSES; ++pid) known += processes_.set(pid, 1, ranges_) ? 1 : 0;

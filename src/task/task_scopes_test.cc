@@ -118,6 +118,19 @@ TEST_F(TaskRecordsTest, ThreadsOfTheKernelAreAProgram) {
   EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"[kernel] " + comm_of(kernel_thread), 1}}));
 }
 
+TEST_F(TaskRecordsTest, TicksAreOneSamplesOrHaveTheTimeOfTheFirst) {
+  keep(ScopeKind::kProgram);
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  EXPECT_TRUE(tasks_.count({kPid, kPid}, 0x1000, false, {}, 5));
+  EXPECT_TRUE(tasks_.count({kPid, kPid}, 0x1000, false, {}, 3, 1, 2));
+  EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"/bin/prog", 8}}));
+  EXPECT_EQ(file_.header().ledger.counted, 8u);
+  EXPECT_EQ(file_.header().ledger.samples, 4u);
+  EXPECT_EQ(file_.header().ledger.weight_squares, 25u + 3u);
+}
+
 TEST_F(TaskRecordsTest, AProcessHasItsControlGroupAndAGoneOneItsParentsAlsoAfterAnExec) {
   keep(ScopeKind::kGroup);
   tasks_.adopt(getpid());

@@ -82,8 +82,8 @@ class TaskTable {
   /// earlier ones are is not known.
   bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first = 0, uint64_t last = 0);
 
-  /// Counts ticks below their scope, with their call path if paths are kept. REQUIRES: keep_scopes().
-  /// False as above.
+  /// Counts ticks below their scope, with their call path if paths are kept. Without `first` they are one
+  /// sample's, which stands for others, too. REQUIRES: keep_scopes(). False as above.
   bool count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack, uint64_t ticks = 1,
              uint64_t first = 0, uint64_t last = 0);
 
@@ -184,9 +184,9 @@ class TaskTable {
   std::string_view refuse_cell(Task& task, uint64_t pc);
   template <class Take>
   void charge(const Task& task, Take&& take);
-  void book(const Task& task, const Place& place, uint64_t ticks);
+  void book(const Task& task, const Place& place, uint64_t samples, uint64_t weight = 1);
   void book(ThreadId thread, Task& task, const Place& place, bool kernel, const StackSample& stack,
-            uint64_t ticks);
+            uint64_t samples, uint64_t weight = 1);
   bool is_in_exec(pid_t pid, Task& task, bool kernel, const StackSample& stack);
   const RegionTable& table_of(Task& task);
   const RegionTable& kernel_table(Task& task, uint64_t pc);

@@ -148,8 +148,14 @@ TaskTable::Place TaskTable::place_tick(pid_t pid, Task& task, uint64_t pc, bool 
   return {&table_of(task), pc};
 }
 
-void TaskTable::book(const Task& task, const Place& place, uint64_t ticks) {
-  charge(task, [&] { tick_times(*place.table, place.pc, ticks); });
+/// Several samples, or one of several ticks.
+void TaskTable::book(const Task& task, const Place& place, uint64_t samples, uint64_t weight) {
+  charge(task, [&] {
+    if (samples == 1)
+      tick(*place.table, place.pc, weight);
+    else
+      tick_times(*place.table, place.pc, samples);
+  });
 }
 
 bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first, uint64_t last) {
@@ -213,8 +219,8 @@ bool TaskTable::is_in_exec(pid_t pid, Task& task, bool kernel, const StackSample
 
 /// Below its scope.
 void TaskTable::book(ThreadId thread, Task& task, const Place& place, bool kernel, const StackSample& stack,
-                     uint64_t ticks) {
-  book(task, place, ticks);
+                     uint64_t samples, uint64_t weight) {
+  book(task, place, samples, weight);
   TickPlace tick;
   tick.kernel = kernel;
   (void)code_address(*place.table, place.pc, &tick.code);
@@ -222,7 +228,7 @@ void TaskTable::book(ThreadId thread, Task& task, const Place& place, bool kerne
   TaskCode code(this, thread.pid, &task, stack.chunks);
   static const StackSample kGone{.registers = {}, .stack = {}, .without = PathEnd::kMemoryGone};
   const StackSample& sample = is_in_exec(thread.pid, task, kernel, stack) ? kGone : stack;
-  paths_->count(scopes_->scope_of(thread, &task.scope), code, sample, tick, ticks);
+  paths_->count(scopes_->scope_of(thread, &task.scope), code, sample, tick, samples * weight);
 }
 
 bool TaskTable::count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack, uint64_t ticks,
@@ -233,7 +239,9 @@ bool TaskTable::count(ThreadId thread, uint64_t pc, bool kernel, const StackSamp
     book(thread, *task, unknown_place(*task, kSinceUnmapped), kernel, stack, ticks - 1);
     ticks = 1;
   }
-  book(thread, *task, place_tick(thread.pid, *task, pc, kernel), kernel, stack, ticks);
+  const Place place = place_tick(thread.pid, *task, pc, kernel);
+  first == 0 ? book(thread, *task, place, kernel, stack, 1, ticks)
+             : book(thread, *task, place, kernel, stack, ticks);
   return true;
 }
 

@@ -57,6 +57,7 @@ KEPT void in_huge_frame(void) {
   sink = memory[0];
 }
 KEPT void huge_frame(void) { SPIN(in_huge_frame()); }
+KEPT void half_deep(void) { SPIN(turn < 10 ? (void)(sink = deep(400)) : work()); }
 KEPT void very_deep(void) { SPIN(sink = deep(10000)); }
 
 KEPT void varying_frame(int bytes) {
@@ -271,6 +272,7 @@ int main(int count, char** words) {
     {"plain", plain},
     {"recursion", recursion},
     {"very_deep", very_deep},
+    {"half_deep", half_deep},
     {"allocating", allocating},
     {"realigned", realigned},
     {"sorting", sorting},

@@ -727,6 +727,20 @@ class ByBpf(OutsideTheProgram, PathsTest):
         self.assertGreater(cut.get("stack-too-deep", 0), 0.9 * placed(data), cut)
         self.assertGreater(max(path.count("in_large_frame") for path, _ in paths_of(tree(done.path)["nodes"])), 512)
 
+    def test_programs_with_deep_stacks_are_sampled_more_rarely(self):
+        """400 frames half of the time, 200 on average: one tick of two has its stack followed, and none is lost."""
+        taken = {}
+        for case in ("plain", "half_deep"):
+            done, data = self.record([p.program("known_paths"), case, "1"])
+            self.check_identities(data, done.path)
+            taken[case] = data["samples"] / data["ticks"]
+        self.assertEqual(taken["plain"], 1)
+        self.assertLess(taken["half_deep"], 0.75)
+        self.assertEqual([warning["id"] for warning in data["warnings"]].count("deep-stacks"), 1)
+        paths = [(path, ticks) for path, ticks in paths_of(tree(done.path)["nodes"]) if "half_deep" in path and path[-1] == "work"]
+        deep = sum(ticks for path, ticks in paths if "deep" in path) / sum(ticks for _, ticks in paths)
+        self.assertLess(abs(deep - 0.5), 0.15)  # of 400 samples and more: beyond five standard deviations
+
     def test_it_is_taken_wherever_it_works(self):
         """As without -g. ring has no tick of most children of a millisecond, and loses ticks where events come in bursts."""
         path = os.path.join(p.scratch(), "taken.pct")

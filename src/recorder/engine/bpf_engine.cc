@@ -169,6 +169,7 @@ void BpfEngine::take_path(const pctally_path& path) {
   const size_t calls = std::min<size_t>(path.kernel_calls, PCTALLY_KERNEL_CALLS);
   sample.tid = static_cast<pid_t>(path.tid);
   sample.exec_id = path.exec_id;
+  sample.ticks = path.ticks;
   sample.has_registers = (path.flags & PCTALLY_PATH_REGISTERS) != 0;
   std::copy(std::begin(path.registers), std::end(path.registers), sample.registers);
   if (calls > 1) sample.kernel_calls = {words + 1, calls - 1};
@@ -247,8 +248,9 @@ void BpfEngine::replay(uint64_t until) {
       until, [this](const RingSet::Sample& sample) { count(sample); },
       [this](const RingSet::Record& event) {
         lost_record_ = lost_record_ || event.record.kind == PerfRecord::Kind::kLost;
-        tasks_.apply(event.record, event.text);
         if (counter_.paths() != nullptr) unwinding_.note(event.record, &counter_.paths()->processes());
+        count_left_out();
+        tasks_.apply(event.record, event.text);
       });
 }
 
@@ -261,6 +263,7 @@ void BpfEngine::make_up_for_losses() {
     tasks_.resync();
     if (KernelPaths* paths = counter_.paths(); paths != nullptr)
       KernelUnwinding::forget_ended(tasks_, &paths->processes());
+    count_left_out();
   }
   lost_record_ = false;
   lost_records_ = lost;
@@ -279,6 +282,15 @@ void BpfEngine::count(const RingSet::Sample& sample) {
   if (!counted) before_exec_ += sample.ticks;
 }
 
+/// Before a program ends, for its code: their stacks were not read.
+void BpfEngine::count_left_out() {
+  static const StackSample kNotRead{.registers = {}, .stack = {}, .without = PathEnd::kMemoryGone};
+  if (counter_.paths() == nullptr) return;
+  for (const ProcessTables::LeftOut& of : counter_.paths()->processes().take_left_out())
+    if (!tasks_.count({of.pid, of.tid}, of.pc, static_cast<int64_t>(of.pc) < 0, kNotRead, of.ticks))
+      before_exec_ += of.ticks;
+}
+
 bool BpfEngine::count_path(const RingSet::Sample& sample) {
   StackSample stack = stack_of(sample);
   if (sample.stack_missed && !sample.has_registers) stack.without = PathEnd::kNoRoom;
@@ -294,6 +306,9 @@ void BpfEngine::stop() {
   book_missed();
   rings_.collect();
   replay(UINT64_MAX);
+  if (KernelPaths* paths = counter_.paths(); paths != nullptr)
+    paths->processes().forget_if([](pid_t) { return true; });
+  count_left_out();
   blind_cpus_ = blind_cpus_text(counter_.rings_of_ticks());
   counter_.close();
   rings_.close();

@@ -54,6 +54,7 @@ class BpfEngine : public Engine {
   void replay(uint64_t until);
   void count(const RingSet::Sample& sample);
   bool count_path(const RingSet::Sample& sample);
+  void count_left_out();
 
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;

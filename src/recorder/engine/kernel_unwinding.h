@@ -16,7 +16,8 @@ class KernelUnwinding {
   /// A tick of the process met something unknown.
   void want(pid_t pid, uint32_t exec_id) { wanted_[pid] = exec_id; }
 
-  /// Call it with every record of what processes do, after it was applied.
+  /// Call it with every record of what processes do, before it is applied: what was left out of a program is
+  /// of the code that it had.
   void note(const PerfRecord& record, ProcessTables* processes);
 
   /// After records were lost, and the tasks were resynchronised: the ends of processes may be among them.

@@ -280,11 +280,20 @@ void check_host(const Profile& profile, const Account& account, Warnings* out) {
 
 constexpr double kDeepTicksWorthANote = 0.01;
 
+/// By `bpf` a program has one rate, which its mean depth decides: what the samples weigh says it.
+double weight_by_ledger(const TickLedger& ledger, double share) {
+  const double mean = ledger.weight_squares / static_cast<double>(ledger.counted);
+  return (mean - 1 + share) / share;
+}
+
 /// Their intervals are those of the whole: too narrow there.
 void check_deep_stacks(const Profile& profile, Warnings* out) {
-  if (profile.engine != "timer" && profile.engine != "trap") return;
-  const auto [share, weight] = deep_ticks(profile.paths.context);
+  const bool in_program = profile.engine == "timer" || profile.engine == "trap";
+  const bool by_bpf = profile.engine == "bpf" && profile.ledger.samples < profile.ledger.counted;
+  if (!in_program && !by_bpf) return;
+  auto [share, weight] = deep_ticks(profile.paths.context);
   if (share < kDeepTicksWorthANote) return;
+  if (by_bpf) weight = weight_by_ledger(profile.ledger, share);
   const double wider = std::sqrt(weight / (1 - share + share * weight));
   std::string text =
       fmt::format("{:.0f} % of the ticks are in stacks deeper than {} frames, which are sampled more rarely",

@@ -346,6 +346,7 @@ TEST(Warnings, DeepStacksAreSampledMoreRarely) {
                              "10 % of the ticks are in stacks deeper than 128 frames, which are "
                              "sampled more rarely: the true ± there is up to 1.9 times the one shown")));
   EXPECT_THAT(warnings(deep("ring")), IsEmpty());
+  EXPECT_THAT(warnings(deep("bpf")), IsEmpty()) << "at the full rate";
   Profile shallow = deep("timer");
   std::swap(shallow.paths.context[128].self, shallow.paths.context.back().self);
   EXPECT_THAT(warnings(shallow), IsEmpty()) << "a scope is no frame";
@@ -354,6 +355,17 @@ TEST(Warnings, DeepStacksAreSampledMoreRarely) {
   profile.paths.context.back().self = 1;
   profile.paths.context[200].self = 99;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "up to 1.9 times")));
+}
+
+// By bpf the samples' own weights tell: 25 of 4 ticks where the stacks are deep.
+TEST(Warnings, DeepStacksByBpfWeighWhatTheyCarry) {
+  Profile profile = deep("bpf");
+  profile.ledger.samples = 925;
+  profile.ledger.weight_squares = 900 + 25 * 16;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kNote,
+                             "10 % of the ticks are in stacks deeper than 128 frames, which are "
+                             "sampled more rarely: the true ± there is up to 1.8 times the one shown")));
 }
 
 }  // namespace
