@@ -96,10 +96,11 @@ enum class ProcessNote : uint32_t {
   kReadOnlyFile = 16,  ///< the profile file is on a read-only mount where it runs
   kBlocked = 17,       ///< threads of it blocked the signal that ticks come with, and were not sampled
   kTimerless = 18,     ///< no timer or no signal was free for its ticks
+  kWithoutLibc = 19,   ///< a Go program: its threads and signals are its own
   kUnseenFork = 14,    ///< the library has not seen it begin (bare clone(2)), and no call of its since
   kReplaced = 8,       ///< took the signal or descriptor of its ticks; something else brings them since
 };
-inline constexpr ProcessNote kLastNote = ProcessNote::kTimerless;
+inline constexpr ProcessNote kLastNote = ProcessNote::kWithoutLibc;
 
 enum ProcessFlag : uint32_t {
   kProcessObserved = 1,

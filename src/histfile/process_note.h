@@ -15,6 +15,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
       return "setuid, setgid or with file capabilities: the kernel keeps observers out";
     case ProcessNote::kForeignLibc:
       return "of another C library (musl): injection would keep it from starting";
+    case ProcessNote::kWithoutLibc:
+      return "needs no C library (a Go program): its threads and signals are its own; use -e ring";
     case ProcessNote::kWordSize:
       return "of another word size or machine: injection cannot reach it";
     case ProcessNote::kNotEntered:

@@ -2,6 +2,7 @@
 // the file's header names, and is otherwise not there. If anything is amiss it does nothing at all.
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -272,6 +273,24 @@ bool is_kept_out() noexcept {
   return is_debugger(status.tracer) || status.filters > before;
 }
 
+int has_needed(dl_phdr_info* object, size_t, void* found) {
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    if (object->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry)
+      if (entry->d_tag == DT_NEEDED) *static_cast<bool*>(found) = true;
+  }
+  return 1;  // the first object is the program
+}
+
+/// A Go program without C code may be linked dynamically (-buildmode=pie) and need no library. Its threads
+/// have no memory of the C library's, and it takes all signals by system calls of its own: SIGTRAP ends it.
+bool uses_no_libc() noexcept {
+  bool needs_libraries = false;
+  dl_iterate_phdr(has_needed, &needs_libraries);
+  return !needs_libraries;
+}
+
 /// With --no-children what we put into the environment goes no further.
 void clean_environment() noexcept {
   unsetenv("PCTALLY_RECORD");
@@ -339,7 +358,8 @@ void follow_root() noexcept {
 
 __attribute__((constructor)) void enter() {
   const char* path = getenv("PCTALLY_RECORD");
-  if (path == nullptr || getauxval(AT_SECURE) != 0 || in_valgrind() || is_kept_out()) return;
+  if (path == nullptr || getauxval(AT_SECURE) != 0 || in_valgrind() || is_kept_out() || uses_no_libc())
+    return;
   const char* id = getenv("PCTALLY_RECORD_ID");
   auto file = ProfileFile::join(path, id == nullptr ? "" : id);
   ClockKind kind;

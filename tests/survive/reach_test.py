@@ -295,6 +295,14 @@ class Unobserved(unittest.TestCase):
         data = self.unobserved([p.program("spinner_static"), "1", "0.3"], "static")
         self.assertGreater(data["unsampled_s"], 0.25)
 
+    def test_a_static_program_whose_parent_has_ended_is_named(self):
+        """Nobody waits for it, so its CPU time is in no account but its row's."""
+        done = p.record(["sh", "-c", f"({p.program('spinner_static')} 1 0.5 &) | cat"], "-e", "timer", quiet=False)
+        rows = [row for row in done.report()["processes"] if row["comm"] == "spinner_static"]
+        self.assertTrue(rows and "static" in rows[0]["note"], done.report()["processes"])
+        self.assertIn(b"1 process was not observed", done.stderr)
+        self.assertNotIn(b"all accounted for", done.stderr)
+
     def test_static_program_is_seen_by_ring(self):
         if not p.engine_available("ring"):
             self.skipTest("engine ring is not available")

@@ -74,6 +74,7 @@ NotEntered::NotEntered(ProfileFile* file, pid_t root, uint64_t patience_ns)
     return true;
   });
   given_ = std::string(kIdVariable) + "=" + file->recording_id().text;
+  if (ProcStat stat; read_proc_stat(root, &stat)) root_started_ns_ = start_ns(stat, CLOCK_MONOTONIC);
 }
 
 /// `link`: /proc/PID/exe of a process that may end at any moment.
@@ -111,6 +112,7 @@ bool NotEntered::cannot_be_entered(pid_t pid, ProcessNote note) const {
     case ProcessNote::kStatic:
     case ProcessNote::kForeignLibc:
     case ProcessNote::kWordSize:
+    case ProcessNote::kWithoutLibc:
       return !program.empty() && !is_dynamic_linker(program);
     case ProcessNote::kEmulated:
       return is_emulator(program);
@@ -245,9 +247,31 @@ void NotEntered::end() {
   }
 }
 
+/// The kernel gives orphans to a reaper: init, or one of the recorder's forefathers, or the recorder.
+std::vector<pid_t> NotEntered::with_orphans(std::vector<pid_t> tree) {
+  std::set<pid_t> strangers;
+  ProcStat stat;
+  for (pid_t reaper = getpid(); reaper > 0 && read_proc_stat(reaper, &stat); reaper = stat.parent) {
+    for (const pid_t pid : children_of(reaper)) {
+      if (std::ranges::find(tree, pid) != tree.end()) continue;
+      ProcStat child;
+      bool is_stranger = strangers_.contains(pid);
+      if (!is_stranger && read_proc_stat(pid, &child))
+        is_stranger = start_ns(child, CLOCK_MONOTONIC) + kClocksNs < root_started_ns_;
+      const auto given = is_stranger ? false : was_given(pid, given_);
+      if (given == false) strangers.insert(pid);
+      if (given != true) continue;
+      const std::vector<pid_t> family = process_tree(pid);
+      tree.insert(tree.end(), family.begin(), family.end());
+    }
+  }
+  strangers_ = std::move(strangers);
+  return tree;
+}
+
 void NotEntered::poll() {
   std::unordered_map<pid_t, Process> living;
-  for (pid_t pid : process_tree(root_)) {
+  for (pid_t pid : with_orphans(process_tree(root_))) {
     auto known = processes_.find(pid);
     Process process = known == processes_.end() ? Process() : known->second;
     meet(pid, &process);

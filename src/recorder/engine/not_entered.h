@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -22,7 +23,8 @@ class NotEntered {
   /// `patience_ns`: how long the start of a program, or of a fork's child, may take on a busy machine.
   NotEntered(ProfileFile* file, pid_t root, uint64_t patience_ns = 100'000'000);
 
-  /// Checks every living process of the tree. A process that is found twice, `patience_ns` apart, without the
+  /// Checks every living process of the tree, and those that a parent has left behind which has ended: they
+  /// are known by their environment. A process that is found twice, `patience_ns` apart, without the
   /// recording in its memory gets its row, with the CPU time that it has used since the first time. Once is
   /// enough where its file or its environment says that the library cannot come: it may be gone the next
   /// time.
@@ -56,6 +58,7 @@ class NotEntered {
   [[nodiscard]] ProcessNote reason(pid_t pid, ProcessNote before) const;
   [[nodiscard]] bool is_due(pid_t pid, const Process& process) const;
   [[nodiscard]] bool cannot_be_entered(pid_t pid, ProcessNote note) const;
+  [[nodiscard]] std::vector<pid_t> with_orphans(std::vector<pid_t> tree);
   void meet(pid_t pid, Process* process);
   void add_row(pid_t pid, Process* process);
   static void take_back(ProcessRecord* record);
@@ -63,11 +66,13 @@ class NotEntered {
 
   ProfileFile* file_;
   pid_t root_;
+  uint64_t root_started_ns_ = 0;
   uint64_t patience_ns_;
   std::string directory_;                      ///< that the profile file is in
   std::pair<uint64_t, uint64_t> recording_{};  ///< the profile file's device and inode in /proc/PID/maps
   std::string given_;  ///< what the environment of the command and its children has of the recording
   std::unordered_map<pid_t, Process> processes_;
+  std::set<pid_t> strangers_;                    ///< children of the reapers that are not of the command
   std::unordered_map<uint32_t, pid_t> owners_;   ///< of records, once they were found
   std::unordered_map<uint32_t, unsigned> rows_;  ///< all that were added: how often their process was met
 };

@@ -21,7 +21,7 @@ class SleepProgram {
  public:
   SleepProgram(const FreshFile& fresh, const char* name, std::string variable) {
     const std::string directory = fresh.beside(name), program = directory + "/sleep";
-    std::filesystem::create_directory(directory);
+    std::filesystem::create_directories(directory);
     std::filesystem::copy_file("/bin/sleep", program);
     char* const environment[] = {variable.data(), nullptr};
     int executed[2];
@@ -93,6 +93,19 @@ TEST(NotEntered, WithoutTheRecordingInItsEnvironmentAProcessIsNamedAtFirstSight)
   not_entered.poll();
   ASSERT_NE(fresh.process(program.pid()), nullptr);
   EXPECT_EQ(fresh.process(program.pid())->note, ProcessNote::kNotEntered);
+}
+
+// A reaper has it: here it is this process. What else a reaper's children are is not of the command.
+TEST(NotEntered, AProcessWhoseParentHasEndedIsFoundByItsEnvironment) {
+  FreshFile fresh;
+  SleepProgram root(fresh, "root", given(fresh)), orphan(fresh, "valgrind2/valgrind", given(fresh)),
+      other(fresh, "other", "HOME=/");
+  NotEntered not_entered(&fresh.file(), root.pid(), 0);
+  not_entered.poll();
+  ASSERT_NE(fresh.process(orphan.pid()), nullptr);
+  EXPECT_EQ(fresh.process(orphan.pid())->note, ProcessNote::kEmulated);
+  not_entered.poll();
+  EXPECT_EQ(fresh.process(other.pid()), nullptr);
 }
 
 TEST(NotEntered, WhatWasNamedAtFirstSightIsTakenBackWhereTheLibraryCameAfterAll) {

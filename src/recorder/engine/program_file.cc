@@ -10,7 +10,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "base/unique_fd.h"
 
@@ -63,9 +65,8 @@ bool is_elf(const std::string& head) {
   return head.size() >= sizeof(ElfW(Ehdr)) && memcmp(head.data(), ELFMAG, SELFMAG) == 0;
 }
 
-/// The path of PT_INTERP; nothing of a program that is linked statically; empty if it lies behind the head.
-/// REQUIRES: an ELF file of our word size.
-std::optional<std::string> loader_of(const std::string& head) {
+/// The first segment of that type, if its header is there. REQUIRES: an ELF file of our word size.
+std::optional<ElfW(Phdr)> segment_of(const std::string& head, unsigned type) {
   ElfW(Ehdr) header;
   memcpy(&header, head.data(), sizeof header);
   for (unsigned i = 0; i < header.e_phnum; ++i) {
@@ -73,19 +74,42 @@ std::optional<std::string> loader_of(const std::string& head) {
     uint64_t at = header.e_phoff + uint64_t{i} * sizeof segment;
     if (at > head.size() || head.size() - at < sizeof segment) break;
     memcpy(&segment, head.data() + at, sizeof segment);
-    if (segment.p_type != PT_INTERP) continue;
-    if (segment.p_offset >= head.size()) return "";
-    return head.substr(segment.p_offset, segment.p_filesz).c_str();  // up to its zero byte
+    if (segment.p_type == type) return segment;
   }
   return std::nullopt;
 }
 
-ProcessNote elf_obstacle(const std::string& head) {
+/// The path of PT_INTERP; nothing of a program that is linked statically; empty if it lies behind the head.
+/// REQUIRES: an ELF file of our word size.
+std::optional<std::string> loader_of(const std::string& head) {
+  const auto segment = segment_of(head, PT_INTERP);
+  if (!segment) return std::nullopt;
+  if (segment->p_offset >= head.size()) return "";
+  return head.substr(segment->p_offset, segment->p_filesz).c_str();  // up to its zero byte
+}
+
+/// True if it is known to need no library. REQUIRES: as above.
+bool needs_no_library(int fd, const std::string& head) {
+  constexpr size_t kMostEntries = 256;
+  const auto dynamic = segment_of(head, PT_DYNAMIC);
+  if (!dynamic) return false;
+  std::vector<ElfW(Dyn)> entries(std::min<size_t>(dynamic->p_filesz / sizeof(ElfW(Dyn)), kMostEntries));
+  const size_t bytes = entries.size() * sizeof entries[0];
+  if (pread(fd, entries.data(), bytes, static_cast<off_t>(dynamic->p_offset)) != static_cast<ssize_t>(bytes))
+    return false;
+  const auto end = std::ranges::find(entries, DT_NULL, &ElfW(Dyn)::d_tag);
+  return end != entries.end() && std::find_if(entries.begin(), end, [](const auto& entry) {
+                                   return entry.d_tag == DT_NEEDED;
+                                 }) == end;
+}
+
+ProcessNote elf_obstacle(int fd, const std::string& head) {
   if (!is_elf(head)) return ProcessNote::kNone;
   if (static_cast<unsigned char>(head[EI_CLASS]) != kOurClass) return ProcessNote::kWordSize;
   const std::optional<std::string> loader = loader_of(head);
   if (!loader) return ProcessNote::kStatic;
-  return loader->find("ld-musl") != std::string::npos ? ProcessNote::kForeignLibc : ProcessNote::kNone;
+  if (loader->find("ld-musl") != std::string::npos) return ProcessNote::kForeignLibc;
+  return needs_no_library(fd, head) ? ProcessNote::kWithoutLibc : ProcessNote::kNone;
 }
 
 /// What the kernel opens to run the program that begins so; empty: nothing, or that is not known.
@@ -103,7 +127,7 @@ ProcessNote obstacle(const std::string& path, int depth) {
   if (head.rfind("#!", 0) == 0)
     return depth < kDeepestScript ? obstacle(interpreter_of(head), depth + 1) : ProcessNote::kNone;
   if (gains_privilege(fd.get(), status)) return ProcessNote::kPrivileged;
-  return elf_obstacle(head);
+  return elf_obstacle(fd.get(), head);
 }
 
 bool runnable(const std::string& path, int* error) {

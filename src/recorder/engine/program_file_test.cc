@@ -79,6 +79,40 @@ std::string elf_with_loader(const std::string& loader) {
   return text.append(loader).append(1, '\0');
 }
 
+/// The same, with a dynamic section.
+std::string elf_with_loader_and(std::vector<ElfW(Dyn)> entries) {
+  const std::string loader = "/lib/ld.so";
+  ElfW(Ehdr) header{};
+  ElfW(Phdr) segments[2] = {};
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = kOurs;
+  header.e_phoff = sizeof header;
+  header.e_phnum = 2;
+  const size_t bytes = entries.size() * sizeof entries[0];
+  segments[0].p_type = PT_DYNAMIC;
+  segments[0].p_offset = sizeof header + sizeof segments;
+  segments[0].p_filesz = bytes;
+  segments[1].p_type = PT_INTERP;
+  segments[1].p_offset = segments[0].p_offset + bytes;
+  segments[1].p_filesz = loader.size() + 1;
+  std::string text(reinterpret_cast<const char*>(&header), sizeof header);
+  text.append(reinterpret_cast<const char*>(segments), sizeof segments);
+  text.append(reinterpret_cast<const char*>(entries.data()), bytes);
+  return text.append(loader).append(1, '\0');
+}
+
+TEST_F(ProgramFile, WhatNeedsNoLibraryIsNamed) {
+  ElfW(Dyn) needed{}, other{}, end{};
+  needed.d_tag = DT_NEEDED;
+  other.d_tag = DT_HASH;
+  const auto note = [&](const char* name, std::vector<ElfW(Dyn)> entries) {
+    return injection_obstacle(write(name, elf_with_loader_and(std::move(entries))));
+  };
+  EXPECT_EQ(note("go", {other, end, needed}), ProcessNote::kWithoutLibc);
+  EXPECT_EQ(note("c", {other, needed, end}), ProcessNote::kNone);
+  EXPECT_EQ(note("endless", {other, other}), ProcessNote::kNone) << "not known";
+}
+
 TEST_F(ProgramFile, WhatTheKernelDoesNotFindIsNamed) {
   EXPECT_EQ(missing_interpreter("/bin/sh"), "");
   EXPECT_EQ(missing_interpreter(directory_ + "/none"), "");

@@ -7,6 +7,7 @@
 
 #include "profile/command.h"
 #include "report/account/account.h"
+#include "report/account/recording_facts.h"
 #include "report/account/warnings.h"
 #include "report/path_account.h"
 #include "report/print/figures.h"
@@ -36,6 +37,9 @@ std::string amount(const Profile& profile, const Account& account) {
 /// What part of the CPU time the ticks stand for; nothing where that is not known.
 std::string coverage(const Profile& profile, const Account& account) {
   if (!profile.counts_cpu_time() || !account.cpu_known || account.cpu_ns <= 0) return "";
+  // A warning names them. Of those that nobody waited for the CPU time holds nothing.
+  if (percent_of(unobserved_ns(profile), static_cast<uint64_t>(account.cpu_ns)) > 100 * kTolerableGap)
+    return "";
   const double lost = static_cast<double>(account.lost_ns) / static_cast<double>(account.cpu_ns);
   const double missing = unsampled_beyond_chance(account) + lost;
   if (missing < -kTolerableGap) return "";  // a warning says what the time lacks
