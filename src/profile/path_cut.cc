@@ -16,7 +16,7 @@ constexpr CutReason kReasons[kPathEnds] = {
     {"unknown-mapping", "cut at code in no known mapping"},
     {"no-room", "without room for the stack"},
     {"doubtful", "cut at a doubtful return address"},
-    {"no-user-code", "of threads without user code"},
+    {"no-user-code", "of threads without user code, or of a 32-bit program"},
     {"unknown", "cut for an unknown reason"},
     {"interrupted", "not read by the recorder"},
     {"by-hand", "counted by hand, without a stack"},

@@ -203,11 +203,12 @@ std::string OptionParser::needs_value(const std::string& name, const CommandLine
   return fmt::format("{} needs a value; see {} --help", both_names(name), app_->get_name());
 }
 
-/// The library's "--limit: 1 required INT missing", or that there is one too many.
+/// The library's "--limit: 1 required INT missing", or "--limit: At Most 1 required but received 2".
 std::string OptionParser::mismatch(const std::string& what, const CommandLineHints& hints) const {
   const std::string name = what.substr(0, what.find(':'));
-  const bool missing = what.find("missing") != std::string::npos || hints.missing.contains(name);
-  return missing ? needs_value(name, hints) : name + " was given twice";
+  const bool twice = what.find("received") != std::string::npos;
+  if (!twice) return needs_value(name, hints);
+  return name == "--pid" ? "--pid was given twice; write -p PID,PID" : name + " was given twice";
 }
 
 int OptionParser::complain_of_extras(const CommandLineHints& hints) const {

@@ -91,6 +91,7 @@ TABLE = [
     ("record -e faults -c 0 -- ls", "-c 0: not a number of page-faults; write 1 to 1000000000000", USAGE),
     ("record -e faults -F 9 -- ls", "-F is for CPU time; with page-faults write -c N: a tick after N of them", USAGE),
     ("record --for abc -- ls", "--for abc: not a time; write 10, 2.5s, 500ms, 5m or 1h", USAGE),
+    ("record -p 1 -p 2 --for 1", "--pid was given twice; write -p PID,PID", USAGE),
     ("record -p --for 1", "-p needs a process id or name and got none; is the program running? ($(pidof NAME) was empty)",
      USAGE),
     ("record -p '' --for 1",

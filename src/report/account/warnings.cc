@@ -245,6 +245,12 @@ uint64_t ticks_since_unmapped(const Profile& profile) {
   return ticks;
 }
 
+/// In the program a tick in a library that was loaded later is placed by /proc/PID/maps, if that may be read.
+const char* way_to_outside(const Profile& profile) {
+  const bool may_be_late = has_command(profile) && runs_in_program(profile);
+  return may_be_late ? ": libraries loaded later that the recorder may not look up; use -e ring" : "";
+}
+
 void check_engine(const Profile& profile, Warnings* out) {
   if (profile.throttled != 0)
     add(out, Severity::kWarning, "throttled",
@@ -253,7 +259,7 @@ void check_engine(const Profile& profile, Warnings* out) {
   double outside = percent_of(profile.ledger.outside, profile.ledger.ticks());
   if (outside > 100 * kTolerableGap)
     add(out, Severity::kWarning, "outside",
-        fmt::format("{:.1f} % of the ticks lie outside all known code", outside));
+        fmt::format("{:.1f} % of the ticks lie outside all known code{}", outside, way_to_outside(profile)));
   if (const double gone = percent_of(ticks_since_unmapped(profile), profile.ledger.ticks());
       gone > 100 * kTolerableGap)
     add(out, Severity::kWarning, "unmapped",

@@ -327,6 +327,21 @@ TEST(Warnings, TheEnginesOwnLimits) {
                      "kernel's 4 ms clock: shares are wrong where the program runs in step with it")));
 }
 
+// Where the recorder looks up in /proc what the library met, and there is something else to use.
+TEST(Warnings, TicksOutsideInTheProgramHaveACauseAndAWayOut) {
+  Profile profile = trusty();
+  profile.ledger.outside = 100;
+  profile.command = {"a"};
+  profile.engine = "ring";
+  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "outside all known code")));
+  const auto way = is(Severity::kWarning, "may not look up; use -e ring");
+  EXPECT_THAT(warnings(profile), Not(testing::Contains(way)));
+  profile.engine = "timer";
+  EXPECT_THAT(warnings(profile), testing::Contains(way));
+  profile.command.clear();
+  EXPECT_THAT(warnings(profile), Not(testing::Contains(way))) << "it recorded itself";
+}
+
 /// A tenth of the ticks are below 400 frames, the others below none.
 Profile deep(const std::string& engine) {
   Profile profile = trusty();
