@@ -100,7 +100,7 @@ struct Measured {
 void load(Measured* measured, int cgroup) {
   measured->object = bpf_object__open(measured->file);
   if (measured->object == nullptr) die("cannot open the object");
-  pctally_tick_settings settings{measured->filter, 1, PCTALLY_TABLE_SLOTS - 1, 0, ~0ull};
+  pctally_tick_settings settings{measured->filter, 1, PCTALLY_TABLE_SLOTS - 1, 0, 1, ~0ull};
   size_t bytes = 0;
   bpf_map* constants = bpf_object__find_map_by_name(measured->object, ".rodata");
   memcpy(const_cast<void*>(bpf_map__initial_value(constants, &bytes)), &settings, sizeof settings);
