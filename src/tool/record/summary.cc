@@ -37,13 +37,14 @@ std::string amount(const Profile& profile, const Account& account) {
 /// What part of the CPU time the ticks stand for; nothing where that is not known.
 std::string coverage(const Profile& profile, const Account& account) {
   if (!profile.counts_cpu_time() || !account.cpu_known || account.cpu_ns <= 0) return "";
-  // A warning names them. Of those that nobody waited for the CPU time holds nothing.
-  if (percent_of(unobserved_ns(profile), static_cast<uint64_t>(account.cpu_ns)) > 100 * kTolerableGap)
-    return "";
   const double lost = static_cast<double>(account.lost_ns) / static_cast<double>(account.cpu_ns);
   const double missing = unsampled_beyond_chance(account) + lost;
   if (missing < -kTolerableGap) return "";  // a warning says what the time lacks
-  if (missing <= kTolerableGap) return ", all accounted for";
+  if (missing <= kTolerableGap) {
+    // A warning names what was not observed. The CPU time lacks it if nobody waited for its end.
+    const double unobserved = percent_of(unobserved_ns(profile), static_cast<uint64_t>(account.cpu_ns));
+    return unobserved > 100 * kTolerableGap ? "" : ", all accounted for";
+  }
   const double sampled = 1 - unsampled_share(account) - lost;  // as the warnings count it
   return fmt::format(", {:.1f} % of it sampled", 100 * std::max(0.0, sampled));
 }
