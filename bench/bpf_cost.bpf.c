@@ -61,8 +61,8 @@ struct {
   __type(value, __u64);
 } outcomes SEC(".maps");
 
-const volatile struct pctally_tick_settings settings = {PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1, 0, 1,
-                                                        ~0ull};
+const volatile struct pctally_tick_settings settings = {
+    PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1, 0, 1, ~0ull};
 
 struct place {
   __u64 pc;
