@@ -73,7 +73,7 @@ ALLOWED = {
     "tool/archive": {"tool", "tool/terminal", "report", "report/annotate", "report/names", "names", "profile", "histread", "histfile", "base", "report/print"},
     "tool/gperf": {"tool", "tool/terminal", "object", "object/elf", "dialect/n64", "process", "base", "report/print"},
     "tool/prof": {"tool", "tool/terminal", "report/prof", "profile", "monfile/read", "object/elf", "base"},
-    "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report", "report/account", "report/names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
+    "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report/account", "report/names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
     "tool/top": {"tool", "tool/terminal", "report/live", "report/paths", "report", "profile", "histread", "histfile", "base", "base/file", "report/print"},
 }
 MOST_NOUNS = 20

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/path_account.h"
+#include "report/account/path_account.h"
 #include "report/path_totals.h"
 #include "report/rollup.h"
 

@@ -400,15 +400,6 @@ PathFunctions path_functions(const Profile& profile, ObjectNames& names) {
   return result;
 }
 
-std::vector<uint64_t> ticks_below(const PathTree& tree) {
-  std::vector<uint64_t> ticks(tree.size());
-  for (size_t i = tree.size(); i-- > 0;) {
-    ticks[i] += tree[i].self + tree[i].folded;
-    if (tree[i].parent != PathTreeNode::kNoParent) ticks[tree[i].parent] += ticks[i];
-  }
-  return ticks;
-}
-
 std::vector<uint64_t> folded_below(const PathTree& tree) {
   std::vector<uint64_t> ticks(tree.size());
   for (size_t i = tree.size(); i-- > 0;) {
@@ -447,13 +438,6 @@ TotalShare share_of_total(const PathTotal& total, uint64_t all, double samples) 
   result.interval = {wilson_interval(result.share, samples).low,
                      wilson_interval(result.most_share, samples).high};
   return result;
-}
-
-uint64_t ticks_without_entry(const PathTree& plane) {
-  uint64_t ticks = 0;
-  for (const PathTreeNode& node : plane)
-    if (node.parent == PathTreeNode::kNoParent) ticks += node.folded;
-  return ticks;
 }
 
 PathTotal total_without_node(const Profile& profile, bool of_kernel) {

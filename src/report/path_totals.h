@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/account/tree_ticks.h"
 #include "report/names/object_names.h"
 #include "report/statistics/interval.h"
 
@@ -80,9 +81,6 @@ struct PathThings {
 /// For each thing the ticks with it on the stack, each tick once.
 std::vector<PathTotal> path_totals(const Profile& profile, const PathThings& things);
 
-/// Entries of the call plane that found no room: any thing may have their ticks, too.
-uint64_t ticks_without_entry(const PathTree& plane);
-
 /// The total of a function that neither tree has. Its own ticks, which the caller adds (include_own()), are
 /// of paths that were folded or cut.
 PathTotal total_without_node(const Profile& profile, bool of_kernel);
@@ -93,9 +91,7 @@ inline void include_own(uint64_t ticks, PathTotal* total) {
   total->high = std::max(total->high, total->low);
 }
 
-/// Ticks at each node of a tree and below it.
-std::vector<uint64_t> ticks_below(const PathTree& tree);
-/// The folded ones of these.
+/// The folded ones of ticks_below().
 std::vector<uint64_t> folded_below(const PathTree& tree);
 /// Whether any part of a tree was folded.
 bool is_folded(const PathTree& tree);

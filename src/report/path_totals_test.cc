@@ -1,5 +1,5 @@
 #include "report/path_totals.h"
-#include "report/path_account.h"
+#include "report/account/path_account.h"
 
 #include <gtest/gtest.h>
 

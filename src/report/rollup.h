@@ -11,10 +11,10 @@
 
 #include "profile/profile.h"
 #include "report/account/account.h"
+#include "report/account/path_account.h"
 #include "report/account/warnings.h"
 #include "report/names/name_pattern.h"
 #include "report/names/object_names.h"
-#include "report/path_account.h"
 #include "report/path_totals.h"
 #include "report/statistics/interval.h"
 

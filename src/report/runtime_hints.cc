@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/base_name.h"
-#include "report/path_account.h"
+#include "report/account/path_account.h"
 #include "report/path_totals.h"
 
 namespace pctally {

@@ -7,12 +7,12 @@
 
 #include "object/symbolizer.h"
 #include "profile/command.h"
+#include "report/account/path_account.h"
 #include "report/account/warning_lines.h"
 #include "report/annotate/source_files.h"
 #include "report/html/parts.h"
 #include "report/json.h"
 #include "report/names/short_name.h"
-#include "report/path_account.h"
 #include "report/path_choice.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "profile/subtract.h"
-#include "report/path_account.h"
+#include "report/account/path_account.h"
 
 namespace pctally {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/path_account.h"
+#include "report/account/path_account.h"
 #include "report/paths/call_cycles.h"
 #include "report/paths/call_ranges.h"
 #include "report/paths/inlined_ticks.h"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "profile/path_cut.h"
-#include "report/path_account.h"
+#include "report/account/path_account.h"
 #include "report/path_choice.h"
 #include "report/rollup.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "report/account/path_account.h"
 #include "report/names/innermost.h"
 #include "report/names/object_names.h"
-#include "report/path_account.h"
 #include "report/path_totals.h"
 #include "report/paths/inlined_code.h"
 #include "report/paths/innermost_parts.h"

@@ -7,9 +7,9 @@
 
 #include "profile/command.h"
 #include "report/account/account.h"
+#include "report/account/path_account.h"
 #include "report/account/recording_facts.h"
 #include "report/account/warnings.h"
-#include "report/path_account.h"
 #include "report/print/figures.h"
 #include "tool/terminal/message.h"
 

@@ -1,11 +1,11 @@
-#include "report/path_account.h"
+#include "report/account/path_account.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "profile/path_cut.h"
-#include "report/path_totals.h"
+#include "report/account/tree_ticks.h"
 #include "report/print/figures.h"
 
 namespace pctally {
