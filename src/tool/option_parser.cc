@@ -208,7 +208,8 @@ std::string OptionParser::mismatch(const std::string& what, const CommandLineHin
   const std::string name = what.substr(0, what.find(':'));
   const bool twice = what.find("received") != std::string::npos;
   if (!twice) return needs_value(name, hints);
-  return name == "--pid" ? "--pid was given twice; write -p PID,PID" : name + " was given twice";
+  const auto hint = hints.twice.find(name);
+  return name + " was given twice" + (hint == hints.twice.end() ? "" : "; write " + hint->second);
 }
 
 int OptionParser::complain_of_extras(const CommandLineHints& hints) const {

@@ -25,7 +25,13 @@ struct CommandLineHints {
   std::string surplus;                         ///< about a word too many, after it
   std::map<std::string, std::string> unknown;  ///< options it does not have, and what to say of them
   std::map<std::string, std::string> missing;  ///< options without their value: "--pid" and what to say
+  std::map<std::string, std::string> twice{};  ///< options given twice: "--pid" and what to write instead
 };
+
+/// Hints about -p LIST, which record and top have: it is missing, or given twice.
+inline constexpr char kNoProcess[] =
+    "-p needs a process id or name and got none; is the program running? ($(pidof NAME) was empty)";
+inline constexpr char kOneList[] = "-p PID,PID";
 
 /// One option; its parser owns it.
 class Option {

@@ -69,9 +69,8 @@ struct Words {
 CommandLineHints hints() {
   return {.surplus = {},
           .unknown = foreign_options("record"),
-          .missing = {{"--pid",
-                       "-p needs a process id or name and got none; is the program running? ($(pidof NAME) "
-                       "was empty)"}}};
+          .missing = {{"--pid", kNoProcess}},
+          .twice = {{"--pid", kOneList}}};
 }
 
 /// "250us", "1ms", "0.5s", "5m", "1h", or a number of `plain_unit`s, in nanoseconds; 0 if it is none of
@@ -126,7 +125,7 @@ void describe(OptionParser* app, RecordCommandLine* line, Words* words) {
 std::string check_list(const RecordOptions& options, const Words& words) {
   if (!words.processes) return {};
   bool empty = words.processes->find_first_not_of(", ") == std::string::npos;
-  if (empty || words.processes->starts_with('-')) return hints().missing.at("--pid");
+  if (empty || words.processes->starts_with('-')) return kNoProcess;
   std::string list = *words.processes;
   for (size_t i = 0; i < options.command.size() && is_number(options.command[i]); ++i)
     list += "," + options.command[i];

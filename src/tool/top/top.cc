@@ -334,9 +334,8 @@ void describe(OptionParser* app, Arguments* arguments) {
 CommandLineHints hints() {
   return {.surplus = "one profile at a time; to watch a program: pctally top -- {}",
           .unknown = foreign_options("top"),
-          .missing = {{"--pid",
-                       "-p needs a process id or name and got none; is the program running? ($(pidof NAME) "
-                       "was empty)"}}};
+          .missing = {{"--pid", kNoProcess}},
+          .twice = {{"--pid", kOneList}}};
 }
 
 /// Whether a command was typed where a profile is expected: "top sh -c ...".
