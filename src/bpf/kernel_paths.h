@@ -20,7 +20,6 @@ class KernelPaths {
 
   [[nodiscard]] RuleTables& rules() noexcept { return rules_; }
   [[nodiscard]] ProcessTables& processes() noexcept { return processes_; }
-  [[nodiscard]] const ProcessTables& processes() const noexcept { return processes_; }
   [[nodiscard]] PathRing& ring() noexcept { return ring_; }
   [[nodiscard]] const PathRing& ring() const noexcept { return ring_; }
 

@@ -1,5 +1,5 @@
-// gmon.out of GNU: records of 16-bit counters over ranges of text, and arcs of the call graph, of which only
-// the numbers of calls are kept.
+// gmon.out of GNU: records of 16-bit counters over ranges of text, and arcs of the call graph. An arc's
+// number of calls is kept, and nothing else of it.
 //
 // Refuses what gprof refuses: ranges that overlap in part, ticks that are not seconds, rates that differ.
 #pragma once

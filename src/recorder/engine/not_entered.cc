@@ -247,25 +247,31 @@ void NotEntered::end() {
   }
 }
 
+/// Whether a reaper's child is of the command. Nothing where that is not known, as while it executes a
+/// program.
+std::optional<bool> NotEntered::is_of_command(pid_t pid) const {
+  if (unrelated_.contains(pid)) return false;
+  ProcStat stat;
+  if (read_proc_stat(pid, &stat) && start_ns(stat, CLOCK_MONOTONIC) + kClocksNs < root_started_ns_)
+    return false;
+  return was_given(pid, given_);
+}
+
 /// The kernel gives orphans to a reaper: init, or one of the recorder's forefathers, or the recorder.
 std::vector<pid_t> NotEntered::with_orphans(std::vector<pid_t> tree) {
-  std::set<pid_t> strangers;
+  std::set<pid_t> unrelated;
   ProcStat stat;
   for (pid_t reaper = getpid(); reaper > 0 && read_proc_stat(reaper, &stat); reaper = stat.parent) {
     for (const pid_t pid : children_of(reaper)) {
       if (std::ranges::find(tree, pid) != tree.end()) continue;
-      ProcStat child;
-      bool is_stranger = strangers_.contains(pid);
-      if (!is_stranger && read_proc_stat(pid, &child))
-        is_stranger = start_ns(child, CLOCK_MONOTONIC) + kClocksNs < root_started_ns_;
-      const auto given = is_stranger ? false : was_given(pid, given_);
-      if (given == false) strangers.insert(pid);
-      if (given != true) continue;
+      const std::optional<bool> ours = is_of_command(pid);
+      if (ours == false) unrelated.insert(pid);
+      if (ours != true) continue;
       const std::vector<pid_t> family = process_tree(pid);
       tree.insert(tree.end(), family.begin(), family.end());
     }
   }
-  strangers_ = std::move(strangers);
+  unrelated_ = std::move(unrelated);
   return tree;
 }
 

@@ -58,6 +58,7 @@ class NotEntered {
   [[nodiscard]] ProcessNote reason(pid_t pid, ProcessNote before) const;
   [[nodiscard]] bool is_due(pid_t pid, const Process& process) const;
   [[nodiscard]] bool cannot_be_entered(pid_t pid, ProcessNote note) const;
+  [[nodiscard]] std::optional<bool> is_of_command(pid_t pid) const;
   [[nodiscard]] std::vector<pid_t> with_orphans(std::vector<pid_t> tree);
   void meet(pid_t pid, Process* process);
   void add_row(pid_t pid, Process* process);
@@ -72,7 +73,7 @@ class NotEntered {
   std::pair<uint64_t, uint64_t> recording_{};  ///< the profile file's device and inode in /proc/PID/maps
   std::string given_;  ///< what the environment of the command and its children has of the recording
   std::unordered_map<pid_t, Process> processes_;
-  std::set<pid_t> strangers_;                    ///< children of the reapers that are not of the command
+  std::set<pid_t> unrelated_;                    ///< children of the reapers that are not of the command
   std::unordered_map<uint32_t, pid_t> owners_;   ///< of records, once they were found
   std::unordered_map<uint32_t, unsigned> rows_;  ///< all that were added: how often their process was met
 };
