@@ -347,6 +347,46 @@ TEST(PathTotals, OfAnObjectThatCallsBackCountATickOnce) {
   }
 }
 
+/// put(int) calls put(long), which calls put(int) again; and the other way round, two ticks less.
+TEST(PathTotals, OfTwoOverloadsThatCallEachOtherCountATickOnceForEach) {
+  KnownPaths known(0);
+  known.profile.executables[0].path = "/bin/cxx";
+  const Place of_int{0, 0x110}, of_long{0, 0x210};
+  known.add({.scope = 0, .places = {of_int, of_long, of_int, of_long}, .ticks = 7});
+  known.add({.scope = 0, .places = {of_long, of_int, of_long}, .ticks = 5});
+  known.add({.scope = 0, .places = {of_int}, .ticks = 3});
+  std::map<std::string, std::pair<uint64_t, PathTotal>> rows;
+  for (const Row& row : known.report(Grouping::kFunction).rows) rows[row.function] = {row.ticks, row.total};
+  ASSERT_EQ(rows.size(), 2u);
+  const auto& [int_ticks, int_total] = rows.begin()->second;
+  const auto& [long_ticks, long_total] = rows.rbegin()->second;
+  EXPECT_EQ(int_ticks, 3u);
+  EXPECT_EQ(int_total.low, 15u);
+  EXPECT_EQ(int_total.high, 15u);
+  EXPECT_EQ(long_ticks, 12u);
+  EXPECT_EQ(long_total.low, 12u);
+  EXPECT_EQ(long_total.high, 12u);
+}
+
+/// log() calls its cold part, and another function calls that, too.
+TEST(PathTotals, OfAFunctionAndItsColdPartOnOneStackAreExact) {
+  KnownPaths known(0);
+  known.profile.executables[0].path = "/bin/cxx";
+  const Place log{0, 0x710}, cold{0, 0x810}, put{0, 0x110};
+  known.add({.scope = 0, .places = {log, cold}, .ticks = 50});
+  known.add({.scope = 0, .places = {put, log, cold, log}, .ticks = 20});
+  known.add({.scope = 0, .places = {put, cold}, .ticks = 30});
+  std::map<std::string, uint64_t> totals;
+  for (const Row& row : known.report(Grouping::kFunction).rows) {
+    EXPECT_EQ(row.total.low, row.total.high) << row.function;
+    totals[row.function] = row.total.low;
+  }
+  const std::map<std::string, uint64_t> truth = {{"ns::log(int, char const*)", 70},
+                                                 {"ns::log(int, char const*) [clone .cold]", 100},
+                                                 {"void put<int>(int)", 50}};
+  EXPECT_EQ(totals, truth);
+}
+
 /// f0 and f1 have one entry in the unwind table: which of them ran below a call from f0 is not known.
 TEST(PathTotals, OfALineHoldTheTruthInSymbolsOfOneUnwindEntry) {
   KnownPaths known(0);

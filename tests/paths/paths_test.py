@@ -895,17 +895,36 @@ class Reports(PathsTest):
 
 
 class ManyFunctions(unittest.TestCase):
-    def test_a_hundred_thousand_functions(self):
-        """Each has one page fault of its own, and its call."""
-        engine = next((name for name in ("bpf", "ring") if p.engine_available(name)), None)
-        if engine is None:
+    """A hundred thousand of them. Each has one page fault of its own, and its call."""
+
+    EVENTS = ("-g", "-e", "page-faults", "-c", "1")
+
+    def setUp(self):
+        self.engine = next((name for name in ("bpf", "ring") if p.engine_available(name)), None)
+        if self.engine is None:
             self.skipTest("engines bpf and ring are not available")
-        done = p.record([p.program("many_functions")], "-g", "-e", engine, "-e", "page-faults", "-c", "1")
+
+    def test_of_a_command(self):
+        done = p.record([p.program("many_functions")], "-e", self.engine, *self.EVENTS)
         self.assertEqual(done.returncode, 0, done.stderr)
-        data = done.report()
+        self.check(done.report())
+
+    def test_of_the_whole_machine(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        path = os.path.join(p.scratch(), "functions.pct")
+        with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-e", self.engine, *self.EVENTS, "-a", "-o", path]) as recorder:
+            while not os.path.exists(path) and recorder.poll() is None:  # it is there when all is watched
+                time.sleep(0.02)
+            subprocess.run([p.program("many_functions")], check=True)
+            recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.returncode, 0)
+        self.check(p.report(path))
+
+    def check(self, data):
         p.assert_ledger(self, data)
         rows = [row for row in data["rows"] if re.fullmatch(r"f_\d+", row["function"]) and row["object"] == "many_functions"]
-        print(f"{engine}: {len(rows)} functions of {data['ticks']} ticks, {data['lost']} lost, {data['paths']['folded']} folded", flush=True)
+        print(f"{self.engine}: {len(rows)} functions of {data['ticks']} ticks, {data['lost']} lost, {data['paths']['folded']} folded", flush=True)
         self.assertEqual((data["full"], data["paths"]["folded"]), (0, 0))
         self.assertEqual(len({row["function"] for row in rows}), len(rows))
         self.assertGreaterEqual(len(rows), 100000 - data["lost"])

@@ -12,8 +12,8 @@ cd "$work"
 
 # The version the program asks its C library for is the one the library has.
 if command -v nm >/dev/null; then
-  asked=$(nm -D --with-symbol-versions program | sed -n 's/.* U \(s\{0,1\}profil\)@@*/\1 /p')
-  given=$(nm -D --with-symbol-versions "$library" | sed -n 's/.* T \(s\{0,1\}profil\)@@*/\1 /p')
+  asked=$(nm -D program | sed -n 's/.* U \(s\{0,1\}profil\)@@*/\1 /p')
+  given=$(nm -D "$library" | sed -n 's/.* T \(s\{0,1\}profil\)@@*/\1 /p')
   [ -n "$asked" ] && [ "$asked" = "$given" ] || { echo "asked: $asked; given: $given"; exit 1; }
 fi
 
