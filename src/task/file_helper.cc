@@ -162,13 +162,14 @@ UniqueFd answer(const FileRequest& request, const UniqueFd& given, Reply* reply)
   return fd;
 }
 
-void keep_two_rights() noexcept {
+void keep_rights() noexcept {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
   if (syscall(SYS_capget, &header, sets) != 0) _exit(1);
   const uint32_t kept = sets[0].permitted & (1u << CAP_SYS_PTRACE | 1u << CAP_DAC_READ_SEARCH);
+  const uint32_t kept_above = sets[1].permitted & 1u << (CAP_CHECKPOINT_RESTORE - 32);
   sets[0] = {kept, kept, 0};
-  sets[1] = {};
+  sets[1] = {kept_above, kept_above, 0};
   if (syscall(SYS_capset, &header, sets) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(1);
 }
 
@@ -183,7 +184,7 @@ void keep_two_rights() noexcept {
   const auto kept = static_cast<unsigned>(socket);
   if (kept > 0) syscall(SYS_close_range, 0u, kept - 1, 0u);
   syscall(SYS_close_range, kept + 1, UINT_MAX, 0u);
-  keep_two_rights();
+  keep_rights();
   for (;;) {
     FileRequest request;
     UniqueFd given;

@@ -2,8 +2,8 @@
 // files, and memory of processes, which may be that of a file. The recorder may have dropped the rights for
 // it, and must not block on a hung file system.
 //
-//  1. The helper keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder
-//     may keep none.
+//  1. The helper keeps three capabilities, if it had them: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, and
+//     CAP_CHECKPOINT_RESTORE (for /proc/PID/map_files). The recorder may keep none.
 //  2. It parses nothing and answers eight questions. From it a recorder that was taken over gets executables
 //     (ELF, no core dumps; in memory their first page), perf maps, jitdumps, and what processes have mapped.
 //     It can write none of these.

@@ -3,7 +3,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -187,6 +189,15 @@ bool ProcessFiles::visit_maps(pid_t pid, const VisitMapping& visit) {
   return visit_maps(&given, pid, visit);
 }
 
+/// By the helper's right, without build ids; of none if that is refused.
+void ProcessFiles::visit_places(pid_t pid, const VisitMapping& visit) {
+  auto maps = helper_.runs() ? helper_.open_maps(pid) : UniqueFd();
+  if (!maps) return;
+  constexpr auto kLeaveOut = ProcMaps::BuildIds::kLeaveOut;
+  ProcMaps mappings = maps->valid() ? ProcMaps(pid, std::move(*maps), kLeaveOut) : ProcMaps(pid, kLeaveOut);
+  (void)mappings.visit(visit);
+}
+
 /// Yama lets a program's parent read its memory, and nobody beside it.
 std::optional<bool> ProcessFiles::has_trampoline(pid_t pid, uint64_t address) {
   if (helper_.was_started()) {
@@ -256,24 +267,41 @@ void ProcessFiles::hold_kernel_symbols() {
 }
 
 /// By its build id, or, where one of the two has none that is known, by its inode.
-bool ProcessFiles::is_program_of(const std::string& program, const ObjectIdentity& object) {
-  const std::string id = build_id_of(program);
+bool ProcessFiles::is_file_of(const std::string& link, const ObjectIdentity& object) {
+  const std::string id = build_id_of(link);
   if (!id.empty() && object.build_id_bytes != 0)
     return id == std::string_view(reinterpret_cast<const char*>(object.build_id), object.build_id_bytes);
-  const auto facts = facts_of(program);
+  const auto facts = facts_of(link);
   return facts && facts->inode == object.inode && facts->device == object.device;
 }
 
-/// What was deleted (by an upgrade, say) has no path any more, but its process leads to its program. What is
-/// opened is kept: closing it asks some file systems.
+/// The program's, and the first of each mapping of that name, which root alone may follow. With another root
+/// the name has more before it here.
+std::vector<std::string> ProcessFiles::links_to_deleted(std::string_view path, pid_t pid) {
+  std::vector<std::string> links;
+  if (!path.ends_with(" (deleted)")) return links;
+  links.push_back(directory_of(pid) + "/exe");
+  visit_places(pid, [&](const ExecutableMapping& mapping) {
+    if (!path.ends_with(mapping.object.path)) return;
+    char range[2 * 16 + 2];
+    snprintf(range, sizeof range, "%" PRIx64 "-%" PRIx64, mapping.start, mapping.end);
+    links.push_back(directory_of(pid) + "/map_files/" + range);
+  });
+  return links;
+}
+
+/// What was deleted (by an upgrade, say) has no path any more, but its process leads to it. What is opened is
+/// kept: closing it asks some file systems.
 UniqueFd ProcessFiles::open_mapped(const ObjectIdentity& object, pid_t pid) {
   if (!helper_.runs()) return open_beside_us(std::string(object.path));
   auto fd = helper_.open_file(object.path);
   if (fd) return std::move(*fd);
-  const std::string program = directory_of(pid) + "/exe";
-  if (!object.path.ends_with(" (deleted)") || !is_program_of(program, object)) return {};
-  fd = helper_.open_file(program);
-  return fd ? std::move(*fd) : UniqueFd();
+  for (const std::string& link : links_to_deleted(object.path, pid)) {
+    if (!is_file_of(link, object)) continue;
+    fd = helper_.open_file(link);
+    if (fd) return std::move(*fd);
+  }
+  return {};
 }
 
 int ProcessFiles::hold(const ObjectIdentity& object, pid_t pid) {
@@ -350,11 +378,7 @@ void ProcessFiles::hold_perf_map(pid_t pid, const std::string& root, uint64_t st
 /// Its path as the process has it; empty if it has mapped none.
 std::string ProcessFiles::find_jit_dump(pid_t pid) {
   std::string path;
-  auto maps = helper_.runs() ? helper_.open_maps(pid) : UniqueFd();
-  if (!maps) return path;
-  constexpr auto kLeaveOut = ProcMaps::BuildIds::kLeaveOut;
-  ProcMaps mappings = maps->valid() ? ProcMaps(pid, std::move(*maps), kLeaveOut) : ProcMaps(pid, kLeaveOut);
-  mappings.visit([&path](const ExecutableMapping& mapping) {
+  visit_places(pid, [&path](const ExecutableMapping& mapping) {
     if (is_jit_dump(mapping.object.path)) path = mapping.object.path;
   });
   return path;

@@ -104,7 +104,9 @@ class ProcessFiles : public FileReader {
   const std::string* block_at(int fd, uint64_t block);
   bool visit_maps(ProcMaps* maps, pid_t pid, const VisitMapping& visit);
   void read_build_ids(pid_t pid, std::vector<ExecutableMapping>* mappings);
-  bool is_program_of(const std::string& program, const ObjectIdentity& object);
+  void visit_places(pid_t pid, const VisitMapping& visit);
+  bool is_file_of(const std::string& link, const ObjectIdentity& object);
+  std::vector<std::string> links_to_deleted(std::string_view path, pid_t pid);
   UniqueFd open_mapped(const ObjectIdentity& object, pid_t pid);
   UniqueFd open_names(const std::string& path);
   bool hold_names(const Waiting& wanted);

@@ -579,22 +579,35 @@ class OutsideTheProgram(EveryEngine):
         self.assertGreater(sum(ticks for path_, ticks in paths_of(nodes) if contains(path_, ("main", "plain", "work"))),
                            self.COMPLETE * work)
 
-    def test_code_of_a_file_that_is_gone_is_a_cut(self):
-        """It has unwind tables, and no frame pointer: by its frame pointer its caller's caller would be called its caller."""
+    def record_gone(self, prefix):
+        """The profile of a program that runs a library whose file was deleted before the recording. Another file has its name now."""
         directory = tempfile.mkdtemp(dir=p.scratch())
+        for name in (p.scratch(), directory):
+            os.chmod(name, 0o777)
         plugin, path = shutil.copy(p.program("plugin.so"), directory), os.path.join(directory, "gone.pct")
-        with subprocess.Popen([p.program("loader"), plugin, "30"]) as program:
+        with subprocess.Popen([*prefix, p.program("loader"), plugin, "30"]) as program:
             while plugin not in pathlib.Path(f"/proc/{program.pid}/maps").read_text():
                 time.sleep(0.01)  # polls another process's doing: there is no event to wait for
             os.remove(plugin)
-            done = subprocess.run([p.PCTALLY, "record", "-q", "-g", "-e", self.ENGINE, "-o", path, "--for", "0.5", "-p", str(program.pid)],
-                                  capture_output=True, text=True)
+            shutil.copy(p.program("loader"), plugin)
+            done = subprocess.run([*prefix, p.PCTALLY, "record", "-q", "-g", "-e", self.ENGINE, "-o", path, "--for", "0.5",
+                                   "-p", str(program.pid)], capture_output=True, text=True)
             program.kill()
         self.assertEqual(done.returncode, 0, done.stderr)
-        data = p.report(path)
-        self.check_identities(data, path)
-        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
-        self.assertGreater(cut.get("file-unread", 0), 0.8 * placed(data), cut)
+        self.check_identities(p.report(path), path)
+        return path
+
+    def test_code_of_a_file_that_is_gone_has_names_and_callers_for_root(self):
+        """Who may follow /proc/PID/map_files, that is."""
+        try:
+            os.stat("/proc/self/map_files/" + os.listdir("/proc/self/map_files")[0])
+        except PermissionError:
+            self.skipTest("needs CAP_CHECKPOINT_RESTORE")
+        path = self.record_gone([])
+        paths = list(paths_of(tree(path)["nodes"]))
+        inside = sum(ticks for path_, ticks in paths if "plugin_work" in path_)
+        self.assertGreater(inside, 0.8 * placed(p.report(path)))  # it reads a clock, too
+        self.assertGreater(sum(ticks for path_, ticks in paths if contains(path_, ("main", "plugin_work"))), self.COMPLETE * inside)
 
     def test_the_whole_machine(self):
         if os.geteuid() != 0:
@@ -671,6 +684,12 @@ class ByRing(OutsideTheProgram, PathsTest):
         self.assertGreater(cut.get("memory-gone", 0) + cut.get("stack-unreadable", 0), 0, cut)  # older kernels give registers
         unknown = ticks.get("[program not known]", 0)
         self.assertLessEqual(cut.get("no-user-code", 0), ticks.get("[kernel]", 0) + unknown, (cut, ticks))
+
+    def test_code_of_a_file_that_is_gone_is_a_cut_for_a_plain_user(self):
+        """It has unwind tables, and no frame pointer: by its frame pointer its caller's caller would be called its caller."""
+        data = p.report(self.record_gone(p.as_user() if p.has_other_users() else []))
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(cut.get("file-unread", 0), 0.8 * placed(data), cut)
 
     LIMITED_USER = 65527  # of these tests alone: what a user has locked counts for all his processes
 
