@@ -75,6 +75,7 @@ template <unsigned kLevel>
 void on_signal(int signal, siginfo_t* info, void* context) {
   const bool sent = info->si_code <= 0;
   if (sent ? keep_sent_fault(signal, info, context) : front_of(signal).claim(info, context)) return;
+  if (!sent && signal != SIGTRAP && precedes_own_handler(info, context)) return;
   pass_on(kLevel, signal, info, context);
 }
 

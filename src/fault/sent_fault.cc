@@ -71,4 +71,12 @@ bool keep_sent_fault(int signal, const siginfo_t* info, const void* context) noe
   return true;
 }
 
+/// What our first instruction itself may write to is the stack.
+bool precedes_own_handler(const siginfo_t* info, const void* context) noexcept {
+  constexpr uint64_t kNear = 4096;
+  const UnwindRegisters registers = interrupted_registers(context);
+  if (!is_entry(registers.pc) || registers.stack == 0) return false;
+  return reinterpret_cast<uintptr_t>(info->si_addr) - (registers.stack - kNear) >= 2 * kNear;
+}
+
 }  // namespace pctally

@@ -57,4 +57,9 @@ void know_own_handler(SignalHandler handler) noexcept;
 /// Keeps a signal that was sent if it interrupted a handler of ours. In the handler of SIGSEGV and SIGBUS.
 bool keep_sent_fault(int signal, const siginfo_t* info, const void* context) noexcept;
 
+/// True of a fault of the program that the kernel delivered at the first instruction of a handler of ours: a
+/// SIGTRAP of perf that is pending goes first then, even where it is blocked. Once our handlers have returned
+/// the program faults again. In the handler of SIGSEGV and SIGBUS.
+bool precedes_own_handler(const siginfo_t* info, const void* context) noexcept;
+
 }  // namespace pctally

@@ -346,6 +346,18 @@ class Actions(unittest.TestCase):
                 self.assertEqual((came, wrong), (4000, 0), (engine, options, number))
                 self.assertLessEqual(foreign, 1 if machine.calm else 10, (engine, options, number))
 
+    def test_a_fault_beside_a_tick_that_is_blocked_comes_in_the_programs_code(self):
+        """OCaml leaves its handler of stack overflows by a jump: ticks stay blocked, and the next overflow came with the one that
+        waited, in our handler. By trap -g OCaml programs died of that."""
+        command = [p.program("left_handlers"), "8"]
+        self.assertEqual(subprocess.run(command, capture_output=True).stdout, b"8 0\n")
+        for engine in inside():
+            for options in ([], ["-g"]):
+                with self.subTest(engine=engine, options=options):
+                    done = p.record(command, "-e", engine, *options)
+                    self.assertEqual((done.returncode, done.stdout), (0, b"8 0\n"), done.stderr)
+                    p.assert_ledger(self, done.report())
+
 
 if __name__ == "__main__":
     p.main()
