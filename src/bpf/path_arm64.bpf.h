@@ -21,7 +21,7 @@ struct last_registers {
   __u64 frame, link, stack, pc, state;
 };
 
-/* False without user registers: a thread of the kernel, or of 32 bits. */
+/* False without user registers: a thread of the kernel, one that works for io_uring, or one of 32 bits. */
 static __always_inline int take_registers(struct bpf_perf_event_data* event, struct task_struct* task,
                                           struct pctally_path* draft, struct walk* walk) {
   struct last_registers user;

@@ -5,7 +5,7 @@ enum { CODE_SEGMENT_32 = 0x23, SMALLEST_FRAME = 8 };
 
 static __always_inline int is_of_user(struct bpf_perf_event_data* event) { return (event->regs.cs & 3) != 0; }
 
-/* False without user registers: a thread of the kernel, or of 32 bits. */
+/* False without user registers: a thread of the kernel, one that works for io_uring, or one of 32 bits. */
 static __always_inline int take_registers(struct bpf_perf_event_data* event, struct task_struct* task,
                                           struct pctally_path* draft, struct walk* walk) {
   struct pt_regs user;
@@ -21,7 +21,7 @@ static __always_inline int take_registers(struct bpf_perf_event_data* event, str
     if (task->flags & KERNEL_THREAD) return 0;
     if (bpf_probe_read_kernel(&user, sizeof user, (void*)bpf_task_pt_regs(task)) != 0) return 0;
   }
-  if (user.cs == CODE_SEGMENT_32 || (user.cs & 3) == 0) return 0;
+  if (user.cs == CODE_SEGMENT_32 || (user.cs & 3) == 0 || user.rsp == 0) return 0;
   draft->registers[0] = walk->base = user.rbx;
   draft->registers[1] = 0;
   draft->registers[2] = walk->frame = user.rbp;

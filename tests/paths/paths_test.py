@@ -506,6 +506,16 @@ class OutsideTheProgram(EveryEngine):
         called = sum(ticks for path, ticks in paths if len(path) > 1 and path[-2] in kernel)
         self.assertGreater(called, 0.5 * below, paths[:20])
 
+    def test_a_thread_of_io_uring_has_no_user_code(self):
+        done = p.record([p.program("kernel_worker"), "0.4"], "-g", "-e", self.ENGINE)
+        if done.returncode == 77:
+            self.skipTest("no io_uring here")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = done.report()
+        self.check_identities(data, done.path)
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(cut.get("no-user-code", 0), 0.8 * placed(data), cut)
+
     def test_a_path_that_cannot_be_continued_is_cut_with_its_reason(self):
         for case, reason in (("no_table", "no-unwind-table"), ("very_deep", "stack-too-deep")):
             with self.subTest(case):

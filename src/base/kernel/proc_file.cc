@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kKernelThread = 0x200000;  ///< PF_KTHREAD of the flags
 constexpr uint64_t kExiting = 0x4;            ///< PF_EXITING
+constexpr uint64_t kWorker = 0x10;            ///< PF_IO_WORKER
 constexpr unsigned kStatFields = 22;          ///< up to the start of the process
 
 void append_number(char** to, unsigned number) noexcept {
@@ -145,6 +146,7 @@ bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread) noexcept {
   }
   stat->parent = static_cast<pid_t>(fields[4]);
   stat->kernel_thread = (fields[9] & kKernelThread) != 0;
+  stat->kernel_worker = (fields[9] & kWorker) != 0;
   stat->exiting = (fields[9] & kExiting) != 0;
   stat->user = fields[14];
   stat->system = fields[15];

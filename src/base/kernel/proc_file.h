@@ -40,6 +40,7 @@ bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread = 0) noexcept;
 struct ProcStat {
   char state = '?';
   bool kernel_thread = false;
+  bool kernel_worker = false;  ///< a process's thread that never runs its code, as io_uring's (Linux 5.12)
   bool exiting = false;
   pid_t parent = 0;
   uint64_t user = 0, system = 0, children_user = 0, children_system = 0;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/kernel/proc_file.h"
 #include "perf/blind_cpus.h"
 #include "perf/process_tree.h"
 #include "perf/stack_room.h"
@@ -161,10 +162,21 @@ void RingEngine::apply_throttle(const RingSet::Record& event) {
   if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
 }
 
+bool RingEngine::is_kernel_worker(const RingSet::Sample& sample) {
+  constexpr size_t kMost = 1024;
+  if (kernel_workers_.contains(sample.tid)) return true;
+  ProcStat stat;
+  if (!read_proc_stat(sample.pid, &stat, sample.tid) || !stat.kernel_worker) return false;
+  if (kernel_workers_.size() >= kMost) kernel_workers_.clear();
+  kernel_workers_.insert(sample.tid);
+  return true;
+}
+
 /// A process that is ending has no user mode any more once its memory is gone.
-StackSample RingEngine::stack_at(const RingSet::Sample& sample) const {
+StackSample RingEngine::stack_at(const RingSet::Sample& sample) {
   StackSample stack = stack_of(sample);
-  if (sample.without_user_mode && tasks_.runs_program(sample.pid)) stack.without = PathEnd::kMemoryGone;
+  if (sample.without_user_mode && tasks_.runs_program(sample.pid) && !is_kernel_worker(sample))
+    stack.without = PathEnd::kMemoryGone;
   return stack;
 }
 

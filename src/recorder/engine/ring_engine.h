@@ -41,7 +41,8 @@ class RingEngine : public Engine {
   void apply_lost(const RingSet::Record& event);
   void apply_throttle(const RingSet::Record& event);
   void count(const RingSet::Sample& sample);
-  [[nodiscard]] StackSample stack_at(const RingSet::Sample& sample) const;
+  [[nodiscard]] bool is_kernel_worker(const RingSet::Sample& sample);
+  [[nodiscard]] StackSample stack_at(const RingSet::Sample& sample);
   void book_losses();
   double target_part(size_t ring) const;
   [[nodiscard]] uint64_t target_cpu_ns() const;
@@ -69,11 +70,12 @@ class RingEngine : public Engine {
   uint64_t samples_ = 0;
   bool loss_pending_ = false;  ///< losses or throttling were reported and are not booked yet
   Tally sum_;
-  std::vector<Losses> losses_;  ///< one per ring
-  double lost_ = 0;             ///< ticks of the target
-  uint64_t window_cpu_ns_ = 0;  ///< the target's CPU time when the rings were last emptied in time
-  uint64_t window_own_ = 0;     ///< its ticks since
-  double window_lost_ = 0;      ///< of it, booked since
+  std::vector<Losses> losses_;        ///< one per ring
+  std::set<int32_t> kernel_workers_;  ///< threads: ProcStat::kernel_worker
+  double lost_ = 0;                   ///< ticks of the target
+  uint64_t window_cpu_ns_ = 0;        ///< the target's CPU time when the rings were last emptied in time
+  uint64_t window_own_ = 0;           ///< its ticks since
+  double window_lost_ = 0;            ///< of it, booked since
   uint64_t cpu_ns_ = 0;
   std::string blind_cpus_;
 };

@@ -18,7 +18,7 @@ inline StackSample stack_of(const RingSet::Sample& sample) {
   stack.chunks = sample.stack_chunks;
   if (sample.stack_missed) stack.missing = PathEnd::kNoRoom;
   stack.kernel_calls = sample.kernel_calls;
-  stack.attempted = sample.has_registers;
+  stack.attempted = sample.has_registers && stack.registers.stack != 0;  // a thread of io_uring has none
   stack.in_kernel = sample.kernel;
   stack.cut_off = sample.stack_cut_off;
   return stack;
