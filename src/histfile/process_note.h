@@ -20,8 +20,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
     case ProcessNote::kWordSize:
       return "of another word size or machine: injection cannot reach it";
     case ProcessNote::kNotEntered:
-      return "ran without the injected library (cleaned environment, LD_PRELOAD, another root, or killed at "
-             "once)";
+      return "ran without the injected library (its own LD_PRELOAD or environment, another root, killed at "
+             "once); use -e ring";
     case ProcessNote::kOtherUser:
       return "runs as another user; use: gosu USER pctally record -- CMD, or -e ring";
     case ProcessNote::kDebugged:

@@ -360,7 +360,7 @@ class Unobserved(unittest.TestCase):
     def test_a_child_that_ends_soon_has_its_reason_too(self):
         """Seen once while it runs: its file or its environment says enough. Two of three, as a busy machine may not run the recorder in time."""
         for engine in p.engines("timer", "trap"):
-            for command, words in ((p.program("spinner_static"), "statically linked"), ("env -i " + p.program("spinner"), "cleaned environment")):
+            for command, words in ((p.program("spinner_static"), "statically linked"), ("env -i " + p.program("spinner"), "LD_PRELOAD or environment")):
                 named = 0
                 with p.Machine() as machine:
                     for _ in range(3):
