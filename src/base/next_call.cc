@@ -9,9 +9,12 @@ namespace pctally {
 namespace {
 
 constinit NextCall g_sigaction("sigaction", sigaction);
+constinit NextCall<decltype(sigaction)> g_kernel_sigaction("__sigaction");
 constinit NextCall g_sigmask("pthread_sigmask", pthread_sigmask);
 
-__attribute__((constructor)) void find_calls() noexcept { find_all(g_sigaction, g_sigmask); }
+__attribute__((constructor)) void find_calls() noexcept {
+  find_all(g_sigaction, g_kernel_sigaction, g_sigmask);
+}
 
 /// Where only a library of the program's is linked with ours, the C library comes before ours, and RTLD_NEXT
 /// finds nothing. Not by dlopen(3): a program may define that name for something else.
@@ -35,6 +38,11 @@ void* find_next(const char* name) noexcept {
 
 int next_sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   return g_sigaction.get()(signal, action, before);
+}
+
+int kernel_sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  auto* function = g_kernel_sigaction.get();
+  return (function == nullptr ? g_sigaction.get() : function)(signal, action, before);
 }
 
 int next_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {

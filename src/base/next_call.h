@@ -42,6 +42,9 @@ void find_all(Calls&... calls) noexcept {
 }
 
 int next_sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
+/// For our handlers, which are nobody else's to call: ThreadSanitizer's sigaction() has a handler wait until
+/// the thread makes a call that it knows, and the stack is another one by then.
+int kernel_sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 int next_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept;
 
 }  // namespace pctally

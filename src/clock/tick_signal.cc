@@ -138,7 +138,7 @@ bool g_knows_blocked GUARDED_BY(g_threads) = false;
 
 bool is_free(int signal) noexcept REQUIRES(g_threads) {
   struct sigaction action;
-  if (next_sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return false;
+  if (kernel_sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return false;
   return sigismember(&g_blocked, signal) == 0;
 }
 
@@ -155,7 +155,7 @@ Status set_handler(int signal) noexcept {
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   block_all_but_guarded(&action.sa_mask);
   know_own_handler(on_tick);
-  return next_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
+  return kernel_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
 }
 
 Status install_handler(int below) noexcept REQUIRES(g_threads) {
@@ -204,14 +204,14 @@ int TickSlot::signal_number() noexcept { return __atomic_load_n(&g_signal, __ATO
 
 bool TickSlot::stolen() noexcept {
   struct sigaction action;
-  return g_signal != 0 && next_sigaction(g_signal, nullptr, &action) == 0 && action.sa_sigaction != on_tick;
+  return g_signal != 0 && kernel_sigaction(g_signal, nullptr, &action) == 0 && action.sa_sigaction != on_tick;
 }
 
 bool TickSlot::go_lower() noexcept {
   if (g_proven) return false;
   const int below = g_signal;
   struct sigaction none {};
-  next_sigaction(below, &none, nullptr);
+  kernel_sigaction(below, &none, nullptr);
   __atomic_store_n(&g_signal, 0, __ATOMIC_RELEASE);
   return bool(install_handler(below));
 }

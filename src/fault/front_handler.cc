@@ -118,7 +118,7 @@ struct sigaction action_in_front_of(const struct sigaction& before, WhileClaimin
 Status open_for_guard(int signal, struct sigaction action) noexcept {
   if (front_of(signal).masking == WhileClaiming::kBlockAsBefore) return {};
   block_all_but_guarded(&action.sa_mask);
-  return next_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
+  return kernel_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ Status open_for_guard(int signal, struct sigaction action) noexcept {
 Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept {
   Front& front = front_of(signal);
   struct sigaction before;
-  if (next_sigaction(signal, nullptr, &before) != 0) return {errno, "sigaction:"};
+  if (kernel_sigaction(signal, nullptr, &before) != 0) return {errno, "sigaction:"};
   if (is_ours(before)) return open_for_guard(signal, before);
   const unsigned level = level_for(front, before);
   if (level == kLevels)
@@ -137,20 +137,20 @@ Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept {
   struct sigaction action = action_in_front_of(before, masking);
   action.sa_sigaction = kHandlers[level];
   if (masking == WhileClaiming::kBlockAll) know_own_handler(kHandlers[level]);
-  if (next_sigaction(signal, &action, nullptr) != 0) return {errno, "sigaction:"};
+  if (kernel_sigaction(signal, &action, nullptr) != 0) return {errno, "sigaction:"};
   if (level == front.levels) ++front.levels;
   return {};
 }
 
 bool in_front(int signal) noexcept {
   struct sigaction action;
-  return next_sigaction(signal, nullptr, &action) == 0 && is_ours(action);
+  return kernel_sigaction(signal, nullptr, &action) == 0 && is_ours(action);
 }
 
 bool exchange_behind(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   if (signal != SIGSEGV && signal != SIGBUS && signal != SIGTRAP) return false;
   struct sigaction ours;
-  if (next_sigaction(signal, nullptr, &ours) != 0) return false;
+  if (kernel_sigaction(signal, nullptr, &ours) != 0) return false;
   const unsigned level = level_of(ours);
   if (level == kLevels) return false;
   Front& front = front_of(signal);
@@ -161,7 +161,7 @@ bool exchange_behind(int signal, const struct sigaction* action, struct sigactio
   front.previous[level].set(*action);
   struct sigaction adapted = action_in_front_of(*action, front.masking);
   adapted.sa_sigaction = kHandlers[level];
-  next_sigaction(signal, &adapted, nullptr);
+  kernel_sigaction(signal, &adapted, nullptr);
   return true;
 }
 
@@ -189,7 +189,7 @@ void end_by_sending(int signal) noexcept {
   constexpr int kBySignal = 128;
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  if (next_sigaction(signal, &action, nullptr) != 0 ||
+  if (kernel_sigaction(signal, &action, nullptr) != 0 ||
       syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal) != 0)
     syscall(SYS_exit_group, kBySignal + signal);
 }

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "report/print/figures.h"
@@ -48,24 +51,69 @@ Missing missing_names(std::span<const WeightedPosition> positions, bool lines, S
   return missing;
 }
 
-}  // namespace
+/// What one executable lacks, of more ticks than none.
+struct Lack {
+  uint32_t executable;
+  Missing missing;
+  double percent;
+};
 
-void add_missing_names(const Profile& profile, ObjectNames& names, bool lines,
-                       std::vector<Warning>* warnings) {
+std::vector<Lack> lacks_of(const Profile& profile, ObjectNames& names, bool lines) {
+  std::vector<Lack> lacks;
   for (std::span<const WeightedPosition> rest = profile.positions; !rest.empty();) {
     const uint32_t executable = rest.front().executable;
     const auto next = std::ranges::find_if(
         rest, [executable](const WeightedPosition& position) { return position.executable != executable; });
     const auto positions = rest.first(static_cast<size_t>(next - rest.begin()));
     rest = rest.subspan(positions.size());
-    const Missing missing = missing_names(positions, lines, names.symbolizer(executable));
-    const double share = percent_of(missing.ticks, profile.ledger.ticks());
-    if (missing.why.empty() || share < 100 * kNamesWorthHaving) continue;
-    std::string text = fmt::format("{} has {}{:.1f} % of the ticks): {}", names.shown(executable),
-                                   missing.what, share, missing.why);
-    if (is_made_code(profile.executables[executable]) && share >= 100 * kHintsFrom)
-      text += std::string("; ") + way_to_names(profile, profile.executables[executable]);
-    warnings->push_back({Severity::kNote, missing.id, std::move(text)});
+    Missing missing = missing_names(positions, lines, names.symbolizer(executable));
+    const double percent = percent_of(missing.ticks, profile.ledger.ticks());
+    if (!missing.why.empty()) lacks.push_back({executable, std::move(missing), percent});
+  }
+  return lacks;
+}
+
+std::string text_of(const Profile& profile, ObjectNames& names, const Lack& lack) {
+  std::string text = fmt::format("{} has {}{:.1f} % of the ticks): {}", names.shown(lack.executable),
+                                 lack.missing.what, lack.percent, lack.missing.why);
+  const Executable& executable = profile.executables[lack.executable];
+  if (is_made_code(executable) && lack.percent >= 100 * kHintsFrom)
+    text += std::string("; ") + way_to_names(profile, executable);
+  return text;
+}
+
+/// What several executables lack for one reason, most ticks first.
+std::string text_of(ObjectNames& names, std::span<const Lack* const> lacks) {
+  double percent = 0;
+  for (const Lack* lack : lacks) percent += lack->percent;
+  return fmt::format("{} objects have {}{:.1f} % of the ticks, most of them in {}): {}", lacks.size(),
+                     lacks[0]->missing.what, percent, names.shown(lacks[0]->executable),
+                     lacks[0]->missing.why);
+}
+
+}  // namespace
+
+void add_missing_names(const Profile& profile, ObjectNames& names, bool lines,
+                       std::vector<Warning>* warnings) {
+  constexpr size_t kMostNamed = 3;  ///< that lack the same for the same reason
+  const std::vector<Lack> all = lacks_of(profile, names, lines);
+  const auto key_of = [&profile](const Lack& lack) {
+    const bool made =
+        is_made_code(profile.executables[lack.executable]);  // each has a way of its own to names
+    return std::tuple<std::string_view, std::string_view, uint32_t>(lack.missing.what, lack.missing.why,
+                                                                    made ? lack.executable + 1 : 0);
+  };
+  const auto worth_it = [](const Lack* lack) { return lack->percent >= 100 * kNamesWorthHaving; };
+  std::map<std::tuple<std::string_view, std::string_view, uint32_t>, std::vector<const Lack*>> alike;
+  for (const Lack& lack : all) alike[key_of(lack)].push_back(&lack);
+  for (auto& [key, lacks] : alike)
+    std::ranges::stable_sort(lacks, std::greater{}, [](const Lack* lack) { return lack->percent; });
+  for (const Lack& lack : all) {
+    const std::vector<const Lack*>& lacks = alike[key_of(lack)];
+    const bool together = static_cast<size_t>(std::ranges::count_if(lacks, worth_it)) > kMostNamed;
+    if (together ? lacks.front() != &lack : !worth_it(&lack)) continue;
+    warnings->push_back(
+        {Severity::kNote, lack.missing.id, together ? text_of(names, lacks) : text_of(profile, names, lack)});
   }
 }
 

@@ -35,6 +35,23 @@ TEST(MissingNames, ObjectsWithoutNames) {
   EXPECT_THAT(found, ElementsAre(is_note("stripped.so has no names (10.0 % of the ticks): it is stripped")));
 }
 
+TEST(MissingNames, ManyObjectsForOneReasonAreOneNote) {
+  Profile profile = profile_of_1000_ticks();
+  for (uint32_t i = 0; i < 60; ++i) {
+    profile.executables.push_back({ExecutableKind::kFile, "/lib/stripped.so", {}, 0});
+    profile.positions.push_back({i, 1, i == 40 ? 20u : 10u});
+  }
+  profile.executables.push_back({ExecutableKind::kPrivate, "/lib/stripped.so", {}, 7});
+  profile.positions.push_back({60, 1, 100});
+  ObjectNames names(profile, FakeSymbolizer::open);
+  std::vector<Warning> found;
+  add_missing_names(profile, names, false, &found);
+  EXPECT_THAT(
+      found,
+      ElementsAre(is_note("60 objects have no names (61.0 % of the ticks, most of them in /lib/stripped.so"),
+                  is_note("[jit] has no names (10.0 % of the ticks)")));
+}
+
 /// Erlang's JIT writes its code through another mapping of it.
 TEST(MissingNames, CodeInMemoryOfAJitComesWithTheWayToItsNames) {
   Profile profile = profile_of_1000_ticks();

@@ -966,6 +966,20 @@ class ManyFunctions(unittest.TestCase):
 class InTheProgram(EveryEngine):
     """Engines whose ticks unwind their own stack: no copy bounds it, and what they must not do is harm the program."""
 
+    def test_paths_of_a_program_with_thread_sanitizer(self):
+        """Its sigaction puts handlers off until the thread makes a call that it knows, and had ticks with the callers of that call."""
+        program = p.program("tsan_calls")
+        if not os.path.exists(program) or subprocess.run([program], capture_output=True).returncode != 0:
+            self.skipTest("the compiler has no -fsanitize=thread, or its programs do not run here")
+        done, data = self.record([program], *self.OFTEN)
+        p.assert_ledger(self, data)
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        work = sum(ticks for path, ticks in paths if "work" in path)
+        self.assertGreater(work, 0.9 * placed(data))
+        self.assertGreater(sum(ticks for path, ticks in paths if contains(path, ("work", "caller_a", "spin_a"))), 0.5 * work)
+        self.assertLess(sum(ticks for path, ticks in paths if "touch" in path), 0.05 * work)
+        self.assertLess(data["unsampled_s"], (0.2 + p.stolen_share(data)) * data["cpu_s"])
+
     def test_a_path_that_cannot_be_continued_is_cut_with_its_reason(self):
         for case, reason in (("no_table", "no-unwind-table"), ("very_deep", "too-many-frames")):
             with self.subTest(case):
