@@ -45,10 +45,27 @@ static __always_inline int is_trampoline(struct walk* walk) {
   return (code & 0xffffffffff) == 0xc308c48348;
 }
 
-/* Code without rules: the trampoline of python -X perf, or frame pointers. */
+/* Whether a stub of a PLT jumps there: leads_to_jump() of tick/unwind/plt_stub.h. */
+static __always_inline int leads_to_jump(__u64 pc) {
+  unsigned char code[13];
+  if (bpf_probe_read_user(code, sizeof code, (void*)pc) != 0) return 0;
+#define JUMPS(at) (code[at] == 0xff && code[(at) + 1] == 0x25)
+#define JUMPS_OR_BND(at) (JUMPS(at) || (code[at] == 0xf2 && JUMPS((at) + 1)))
+#define IS_STUB(at) \
+  (JUMPS_OR_BND(at) || (code[at] == 0x41 && code[(at) + 1] == 0xbb && JUMPS_OR_BND((at) + 6)))
+  return IS_STUB(0) || (*(__u32*)code == 0xfa1e0ff3 && IS_STUB(4));
+}
+
+/* Code without rules: a stub of a PLT, the trampoline of python -X perf, or frame pointers. */
 CHECKED_ONCE int step_without_rule(struct walk* walk) {
   if (walk == 0) return 0;
   __u64 frame = walk->frame, stack = walk->stack + 16;
+  if (walk->exact && leads_to_jump(walk->pc)) {
+    if (!copy_word(walk, walk->stack, &walk->pc)) return 0;
+    walk->stack += 8;
+    walk->exact = 0;
+    return 0;
+  }
   if (!walk->exact && is_trampoline(walk)) {
     if (copy_word(walk, stack - 8, &walk->pc)) walk->stack = stack;
     return 0;

@@ -464,11 +464,10 @@ ReturnsTo ObjectFrames::returns_to(uint64_t position) const noexcept {
 }
 
 bool ObjectFrames::find_by_code(uint64_t position, UnwindRule* rule) const noexcept {
-  constexpr uint64_t kBefore = kPltBefore * sizeof(uint32_t);
-  uint32_t words[kPltWords];
-  const bool may_be = kReturnsInRegister && position >= kBefore && position % sizeof *words == 0;
-  const bool is_known = may_be && is_loaded_code(position) &&
-                        read_at(position - kBefore, words, sizeof words) && find_rule_by_code(words, rule);
+  const auto read = [this](uint64_t from, unsigned bytes, unsigned char* to) {
+    return read_at(from, to, bytes);
+  };
+  const bool is_known = is_loaded_code(position) && find_rule_by_code(position, rule, read);
   if (is_known || !frameless_.holds(position)) return is_known;
   *rule = kFramelessRule;
   return true;

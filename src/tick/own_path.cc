@@ -91,7 +91,11 @@ class OwnCode {
   }
 
   bool find_by_code(uint64_t address, UnwindRule* rule) noexcept {
-    bool is_known = of_file_ && is_known_code(address, rule);
+    const auto read = [this](uint64_t from, unsigned bytes, unsigned char* to) {
+      read_code(from, bytes, to);
+      return true;
+    };
+    bool is_known = of_file_ && find_rule_by_code(address, rule, read);
     if (!is_known && paths_.frameless.holds(address)) {
       *rule = kFramelessRule;
       is_known = true;
@@ -114,13 +118,6 @@ class OwnCode {
   }
 
  private:
-  bool is_known_code(uint64_t address, UnwindRule* rule) noexcept {
-    uint32_t words[kPltWords];
-    if ((address & 3) != 0) return false;
-    read_code(address - kPltBefore * sizeof *words, sizeof words, reinterpret_cast<unsigned char*>(words));
-    return find_rule_by_code(words, rule);
-  }
-
   uint64_t start_of(const CfiFunction& function, uint64_t address) noexcept {
     if (!innermost_) return function.start;
     return function_start(function, address, [this](uint64_t from, unsigned char(&bytes)[kStubBytes]) {

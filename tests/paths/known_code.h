@@ -51,6 +51,15 @@ __asm__(
     ".type after_goroutine,@function\nafter_goroutine: mov %rbx,%rsp\n pop %rbx\n pop %rbp\n ret\n"
     ".size after_goroutine,.-after_goroutine\n .skip 64,0xcc\n");
 
+/* As mold writes stubs of the PLT: without tables. It jumps by a pointer that is in no cache at times. */
+void bare_stub(void);
+extern void (*bare_target)(void);
+__asm__(
+    ".text\n.type bare_stub,@function\nbare_stub: .byte 0xf3,0x0f,0x1e,0xfa\n mov $7,%r11d\n"
+    " jmp *bare_target(%rip)\n.size bare_stub,.-bare_stub\n .skip 64,0xcc\n"
+    ".type bare_end,@function\nbare_end:\n.cfi_startproc\n ret\n.cfi_endproc\n.size bare_end,.-bare_end\n"
+    ".data\n.p2align 3\n.globl bare_target\nbare_target: .quad bare_end\n.text\n");
+
 /* Macros: an inlined function would be on the path. */
 #define TKILL_HERE(thread, number)                              \
   ({                                                            \

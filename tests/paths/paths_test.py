@@ -286,6 +286,16 @@ class EveryEngine:
             out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", stub, done.path], capture_output=True, text=True)
             self.assertEqual([row["function"] for row in json.loads(out.stdout)["callers"]], ["stubs"], out.stderr)
 
+    @unittest.skipIf(AARCH64, "there no linker describes its stubs")
+    def test_a_stub_without_unwind_table_has_a_caller(self):
+        """lld's and mold's."""
+        done, data = self.record([p.program("known_paths"), "bare_stubs", "0.4"], *self.OFTEN)
+        self.check_identities(data, done.path)
+        paths = [(path, ticks) for path, ticks in paths_of(tree(done.path)["nodes"]) if "bare_stub" in path]
+        stubs = sum(ticks for path, ticks in paths)
+        self.assertGreater(stubs, 0)
+        self.assertEqual(sum(ticks for path, ticks in paths if contains(path, ("main", "bare_stubs", "bare_stub"))), stubs)
+
     def test_symbols_of_one_unwind_entry(self):
         """Where one of two ran all paths end in it; where both did it is not known which, and no total is another's."""
         for case, name in (("one_of_two", "second_symbol"), ("both_of_two", "first_symbol, second_symbol")):

@@ -26,10 +26,11 @@ int64_t sign_extend(uint64_t value, unsigned bits) {
   return static_cast<int64_t>(value << (64 - bits)) >> (64 - bits);
 }
 
-/// [endbr64] [bnd] jmp *slot(%rip)
+/// [endbr64] [mov $number,%r11d] [bnd] jmp *slot(%rip)
 std::optional<uint64_t> slot_x86_64(std::span<const unsigned char> code, uint64_t address) {
   static constexpr unsigned char kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
   size_t at = code.size() >= 4 && std::equal(kEndbr64, kEndbr64 + 4, code.begin()) ? 4 : 0;
+  if (at + 6 < code.size() && code[at] == 0x41 && code[at + 1] == 0xbb) at += 6;  // mold's
   if (at < code.size() && code[at] == 0xf2) at++;
   if (at + 2 > code.size() || code[at] != 0xff || code[at + 1] != 0x25) return {};
   int32_t distance = 0;

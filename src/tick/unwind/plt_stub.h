@@ -3,7 +3,7 @@
 // On aarch64 linkers describe them in no unwind table: adrp x16; ldr x17, [x16, #]; add x16, x16, #; br x17.
 // The first entry, by which functions are bound, pushes x16 and x30 before. On x86-64 one entry of the unwind
 // table covers all of a section .plt, .plt.sec or .plt.got: where a stub of it begins follows from
-// CfaKind::kPlt, or from its jump.
+// CfaKind::kPlt, or from its jump. There lld and mold describe them in no table.
 #pragma once
 #include "tick/unwind/cfi.h"
 #include "tick/unwind/stack_walk.h"
@@ -44,6 +44,36 @@ inline bool find_rule_by_code(const uint32_t (&words)[kPltWords], UnwindRule* ru
   if (!leaves_handler) return find_plt_rule(words, rule);
   *rule = kTrampolineRule;
   return true;
+}
+
+inline constexpr unsigned kJumpBytes = 13;  ///< from a place on, by which the jump of a stub is known
+
+/// x86-64: true if the code goes on to the jump of a stub: endbr64, mov $number,%r11d and the prefix bnd, if
+/// they are there, and jmp *offset(%rip). The stack is as the caller left it.
+inline bool leads_to_jump(const unsigned char (&bytes)[kJumpBytes]) noexcept {
+  const unsigned char* at = bytes;
+  if (at[0] == 0xf3 && at[1] == 0x0f && at[2] == 0x1e && at[3] == 0xfa) at += 4;
+  if (at[0] == 0x41 && at[1] == 0xbb) at += 6;
+  if (at[0] == 0xf2) ++at;
+  return at[0] == 0xff && at[1] == 0x25;
+}
+
+/// The rule at `address`, in code without tables, if that lies in an entry of a PLT or leaves a signal
+/// handler. `read(address, bytes, to)` reads code; false if it cannot.
+template <class Read>
+bool find_rule_by_code(uint64_t address, UnwindRule* rule, Read&& read) noexcept {
+  if constexpr (kReturnsInRegister) {
+    constexpr uint64_t kBefore = kPltBefore * sizeof(uint32_t);
+    uint32_t words[kPltWords];
+    return address >= kBefore && address % sizeof *words == 0 &&
+           read(address - kBefore, sizeof words, reinterpret_cast<unsigned char*>(words)) &&
+           find_rule_by_code(words, rule);
+  } else {
+    unsigned char bytes[kJumpBytes];
+    if (!read(address, sizeof bytes, bytes) || !leads_to_jump(bytes)) return false;
+    *rule = {.cfa = CfaKind::kStack, .cfa_words = 1};
+    return true;
+  }
 }
 
 inline constexpr unsigned kStubBefore = 4;  ///< bytes before a place, by which a stub is known,

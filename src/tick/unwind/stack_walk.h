@@ -45,7 +45,7 @@ PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept
     if (!code.find(exact ? pc : pc - 1, &rule))
       return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
     if (!exact && rule.cfa == CfaKind::kNone && code.reads_as(pc, kTrampoline)) rule = kTrampolineRule;
-    if (kReturnsInRegister && exact && rule.cfa == CfaKind::kNone) (void)code.find_by_code(pc, &rule);
+    if (exact && rule.cfa == CfaKind::kNone) (void)code.find_by_code(pc, &rule);
     const bool is_return = !exact && rule.cfa != CfaKind::kSignal;
     const ReturnsTo returns_to = is_return ? code.returns_to(pc) : ReturnsTo::kCaller;
     if (has_to_call && !code.calls_inner(pc)) return PathEnd::kNoUnwindTable;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "tick/unwind/clone_return.h"
 #include "tick/unwind/frameless.h"
@@ -88,6 +89,36 @@ TEST(PltStub, IsKnownAtEachOfItsInstructions) {
     EXPECT_EQ(rule.cfa, pushed || inside ? CfaKind::kStack : CfaKind::kNone);
     EXPECT_EQ(rule.cfa_words, pushed ? 2 : 0) << at;
   }
+}
+
+TEST(PltStub, WithoutATableIsKnownByTheJumpItLeadsTo) {
+  const std::vector<std::vector<unsigned char>> stubs = {
+      {0xff, 0x25, 0x8a, 0x22, 0, 0, 0x68, 2, 0, 0, 0, 0xe9, 0xd0},              // lld's
+      {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x8a, 0x22, 0, 0, 0x66, 0x0f, 0x1f},  // with -z ibtplt
+      {0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb, 3, 0, 0, 0, 0xff, 0x25, 0x66},        // mold's
+      {0x41, 0xbb, 3, 0, 0, 0, 0xff, 0x25, 0x66, 0x24, 0, 0, 0xcc},              // in the middle of it
+      {0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0x8a, 0x22, 0, 0, 0x0f, 0x1f},  // with -z bndplt
+  };
+  const std::vector<std::vector<unsigned char>> others = {
+      {0xff, 0xe0, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90},  // jmp *%rax
+      {0x68, 2, 0, 0, 0, 0xe9, 0xd0, 0xff, 0xff, 0xff, 0xff, 0x25, 0x8a},              // has pushed, or will
+      {0xff, 0x15, 0x8a, 0x22, 0, 0, 0xff, 0x25, 0, 0, 0, 0, 0},                       // calls
+  };
+  const auto rule_of = [](const std::vector<unsigned char>& code) {
+    UnwindRule rule;
+    const auto read = [&code](uint64_t, unsigned bytes, unsigned char* to) {
+      std::copy_n(code.begin(), bytes, to);
+      return true;
+    };
+    EXPECT_EQ(find_rule_by_code(4096, &rule, read), rule.cfa != CfaKind::kNone);
+    return rule;
+  };
+  if (kReturnsInRegister) GTEST_SKIP() << "of x86-64";
+  for (const auto& code : stubs) {
+    EXPECT_EQ(rule_of(code).cfa, CfaKind::kStack);
+    EXPECT_EQ(rule_of(code).cfa_words, 1);
+  }
+  for (const auto& code : others) EXPECT_EQ(rule_of(code).cfa, CfaKind::kNone);
 }
 
 TEST_F(UnwindStepTest, BehindCloneTheParentAloneHasACaller) {
