@@ -75,7 +75,8 @@ std::string way_to_complete(const Profile& profile, const PathAccount::Cut& cut)
 }  // namespace
 
 bool is_made_code(const Executable& executable) {
-  return executable.kind == ExecutableKind::kPrivate || executable.path.starts_with("/memfd:");
+  const bool in_memory = executable.path.starts_with("/memfd:") && executable.build_id.empty();
+  return executable.kind == ExecutableKind::kPrivate || in_memory;
 }
 
 const char* way_to_names(const Profile& profile, const Executable& made) {

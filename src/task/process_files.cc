@@ -49,8 +49,7 @@ std::string text_of(const HeldFileKey& key) {
 }
 
 bool is_a_file(const ObjectIdentity& object) {
-  return object.kind == ObjectKind::kFile && object.path.size() > 1 && object.path[0] == '/' &&
-         !object.path.starts_with("/memfd:");
+  return object.kind == ObjectKind::kFile && object.path.size() > 1 && object.path[0] == '/';
 }
 
 /// "/home/me/jit-1234.dump"

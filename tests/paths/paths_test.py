@@ -629,6 +629,17 @@ class OutsideTheProgram(EveryEngine):
         self.assertGreater(inside, 0.8 * placed(p.report(path)))  # it reads a clock, too
         self.assertGreater(sum(ticks for path_, ticks in paths if contains(path_, ("main", "plugin_work"))), self.COMPLETE * inside)
 
+    def test_a_program_that_is_no_file_on_disk_has_names_and_paths(self):
+        """As container runtimes execute themselves: a memfd."""
+        script = ("import os, sys\nfd = os.memfd_create('copy', 0)\nos.write(fd, open(sys.argv[1], 'rb').read())\n"
+                  "os.execve(fd, ['known_paths', 'plain', sys.argv[2]], os.environ)")
+        done, data = self.record([sys.executable, "-S", "-c", script, p.program("known_paths"), LONG])
+        self.check_identities(data, done.path)
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        work = sum(ticks for path, ticks in paths if "work" in path)
+        self.assertGreater(work, 0.7 * placed(data))  # Python starts before it
+        self.assertGreater(sum(ticks for path, ticks in paths if contains(path, ("main", "plain", "work"))), self.COMPLETE * work)
+
     def test_the_whole_machine(self):
         if os.geteuid() != 0:
             self.skipTest("needs root")
