@@ -136,16 +136,17 @@ void on_tick(int signal, siginfo_t* info, void* context) {
 sigset_t g_blocked GUARDED_BY(g_threads);
 bool g_knows_blocked GUARDED_BY(g_threads) = false;
 
-bool is_free(int signal) noexcept REQUIRES(g_threads) {
+bool has_no_handler(int signal) noexcept {
   struct sigaction action;
-  if (kernel_sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return false;
-  return sigismember(&g_blocked, signal) == 0;
+  return kernel_sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
 }
 
-/// From the top: applications take theirs from SIGRTMIN upwards.
+/// From the top: applications take theirs from SIGRTMIN upwards. One that the program blocks is taken where
+/// it blocks all: it was executed so, and waits for none of them by name.
 int free_signal(int below) noexcept REQUIRES(g_threads) {
-  for (int signal = below - 1; signal > SIGRTMIN; --signal)
-    if (is_free(signal)) return signal;
+  for (const int blocked : {0, 1})
+    for (int signal = below - 1; signal > SIGRTMIN; --signal)
+      if (sigismember(&g_blocked, signal) <= blocked && has_no_handler(signal)) return signal;
   return 0;
 }
 
@@ -158,6 +159,13 @@ Status set_handler(int signal) noexcept {
   return kernel_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
 }
 
+void unblock(int signal) noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  next_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
 Status install_handler(int below) noexcept REQUIRES(g_threads) {
   if (!g_knows_blocked) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
   g_knows_blocked = true;
@@ -166,6 +174,7 @@ Status install_handler(int below) noexcept REQUIRES(g_threads) {
   if (auto set = set_handler(signal); !set) return set;
   g_program_action.action() = {};
   __atomic_store_n(&g_signal, signal, __ATOMIC_RELEASE);
+  if (sigismember(&g_blocked, signal) == 1) unblock(signal);
   return {};
 }
 

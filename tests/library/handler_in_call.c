@@ -18,7 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t armed, handled; /* armed: at the how manieth lock */
+static __thread volatile sig_atomic_t
+    armed; /* at the how manieth lock; a thread of the library takes some, too */
+static volatile sig_atomic_t handled;
 
 /* What a lock calls once it is taken: to know its holder. */
 pthread_t pthread_self(void) {

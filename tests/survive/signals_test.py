@@ -50,6 +50,17 @@ class Signals(unittest.TestCase):
             self.assertEqual(result.returncode, 0)
             self.assertLess(sum(part["ticks"] for part in data["paths"]["cut"]), 0.1 * data["ticks"], engine)
 
+    def test_a_program_that_is_executed_with_all_signals_blocked_is_sampled(self):
+        """As posix_spawn(3) does it when it is asked to. No signal is free of its mask then."""
+        script = ("import os, sys\npid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, setsigmask=range(1, 65))\n"
+                  "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))")
+        for engine in p.engines("timer", "trap"):
+            done = p.record([PYTHON, "-S", "-c", script, p.program("spinner"), "1", "0.5"], "-e", engine)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.seconds_at_most(data, "spin_here"), 0.4, engine)
+
     def test_names_are_added_where_sigchld_is_ignored(self):
         if "ring" not in p.engines() and "bpf" not in p.engines():
             self.skipTest("nothing that runs can be recorded here")
