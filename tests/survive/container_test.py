@@ -147,6 +147,26 @@ class NewRoot(unittest.TestCase):
                     if machine.judges("another root: that the recorder comes in time to name it"):
                         self.assertIn("another root", " ".join(row["note"] for row in data["processes"]))
 
+    def test_nor_where_another_user_may_not_read_the_library(self):
+        """An installation in one's home directory. A child of vfork(2) gives up the rights there, and its parent keeps the library."""
+        p.need_other_users(self)
+        prefix = tempfile.mkdtemp(dir=p.scratch())  # 0700
+        for name in ("bin/pctally", "lib/libpctally-preload.so"):
+            os.makedirs(os.path.join(prefix, os.path.dirname(name)))
+            shutil.copy(os.path.join(p.BUILD, name), os.path.join(prefix, name))
+        script = ("import subprocess, sys\n"
+                  "subprocess.run(sys.argv[1:], user=65534, group=65534, extra_groups=[])\nsubprocess.run(sys.argv[1:])")
+        spinner = [p.program("spinner"), "1", "0.3"]
+        for command in ([*p.as_user(), *spinner], [sys.executable, "-S", "-c", script, *spinner]):
+            for engine in p.engines("timer", "trap"):
+                path = os.path.join(prefix, "a.pct")
+                done = subprocess.run([os.path.join(prefix, "bin/pctally"), "record", "-q", "-f", "-e", engine, "-o", path, "--", *command],
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("ld.so", done.stderr)
+                if command[0] == sys.executable:
+                    self.assertGreater(p.seconds_at_most(p.report(path), "spin_here"), 0.2, engine)
+
     def test_where_the_old_root_comes_back_the_library_does(self):
         """As in bwrap, which changes the root directory twice."""
         for engine in p.engines("timer", "trap"):

@@ -245,10 +245,11 @@ uint64_t ticks_since_unmapped(const Profile& profile) {
   return ticks;
 }
 
-/// In the program a tick in a library that was loaded later is placed by /proc/PID/maps, if that may be read.
+/// In the program a tick in a library that was loaded later is placed by /proc/PID/maps, if that may be read
+/// and the process does not end before.
 const char* way_to_outside(const Profile& profile) {
   const bool may_be_late = has_command(profile) && runs_in_program(profile);
-  return may_be_late ? ": libraries loaded later that the recorder may not look up; use -e ring" : "";
+  return may_be_late ? ": libraries that short or unreadable processes load late; use -e ring" : "";
 }
 
 void check_engine(const Profile& profile, Warnings* out) {

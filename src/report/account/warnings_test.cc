@@ -334,7 +334,7 @@ TEST(Warnings, TicksOutsideInTheProgramHaveACauseAndAWayOut) {
   profile.command = {"a"};
   profile.engine = "ring";
   EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "outside all known code")));
-  const auto way = is(Severity::kWarning, "may not look up; use -e ring");
+  const auto way = is(Severity::kWarning, "load late; use -e ring");
   EXPECT_THAT(warnings(profile), Not(testing::Contains(way)));
   profile.engine = "timer";
   EXPECT_THAT(warnings(profile), testing::Contains(way));
