@@ -94,7 +94,7 @@ std::string cause_of_loss(const Profile& profile) {
     return "had to wait where signals are blocked, and their place is not known; try -e ring";
   const bool large = profile.paths.recorded && profile.engine == "ring" && !profile.counts_cpu_time();
   return fmt::format("were lost before they could be counted; {}",
-                     large ? "use -e bpf or a higher -c" : lower_rate(profile));
+                     large ? "use a higher -c, or -e bpf as root" : lower_rate(profile));
 }
 
 void check_loss(const Profile& profile, Warnings* out) {
@@ -222,6 +222,14 @@ std::string why_no_ticks(const Profile& profile, const Account& account) {
                      is_higher ? fmt::format("-F {}, or ", rate) : "");
 }
 
+/// True if there was time enough for enough samples, and nearly none of it was sampled: a longer run is no
+/// remedy.
+bool was_missed(const Profile& profile, const Account& account) {
+  const uint64_t period_ns = std::max(longest(profile, &ProfileRun::period_ns), profile.clock_tick_ns);
+  const int64_t enough_ns = duration_of(static_cast<uint64_t>(kFewSamples), period_ns);
+  return account.sampled_ns < enough_ns && account.unsampled_ns > enough_ns;
+}
+
 /// REQUIRES: `out` has what is missing of the profile: without the CPU time of the rest, that is the cause.
 void check_samples(const Profile& profile, const Account& account, Warnings* out) {
   const bool counts_known_time = profile.counts_cpu_time() && account.cpu_known;
@@ -230,12 +238,14 @@ void check_samples(const Profile& profile, const Account& account, Warnings* out
         !counts_known_time && std::ranges::any_of(*out, is_of_a_part) ? "no ticks in the part that is here"
                                                                       : why_no_ticks(profile, account));
   else if (const auto samples = static_cast<uint64_t>(std::lround(account.effective_samples));
-           account.effective_samples < kFewSamples)
+           account.effective_samples < kFewSamples) {
+    const bool missed = counts_known_time && was_missed(profile, account);
     add(out, Severity::kWarning, "few-samples",
-        fmt::format("{}; record for longer{}",
+        fmt::format("{}{}{}",
                     samples == 0 ? "no effective sample: the shares say nothing"
                                  : "only " + counted(samples, "effective sample") + ": the shares are rough",
-                    higher_rate(profile)));
+                    missed ? "" : "; record for longer", missed ? "" : higher_rate(profile)));
+  }
 }
 
 uint64_t ticks_since_unmapped(const Profile& profile) {

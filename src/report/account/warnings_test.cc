@@ -35,6 +35,19 @@ TEST(Warnings, FewTicks) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "no ticks")));
 }
 
+/// The time was there, and was not sampled: another warning says why.
+TEST(Warnings, FewTicksOfMuchTimeAreNotForALongerRun) {
+  Profile profile = trusty();
+  profile.ledger = {.counted = 20, .samples = 20, .weight_squares = 20};
+  const auto advice = is(Severity::kWarning, "the shares are rough; record for longer");
+  profile.cpu_user_ns = 22 * profile.period_ns;
+  profile.cpu_system_ns = 0;
+  EXPECT_THAT(warnings(profile), testing::Contains(advice));
+  profile.cpu_user_ns = 1000 * profile.period_ns;
+  EXPECT_THAT(warnings(profile), Not(testing::Contains(advice)));
+  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "the shares are rough")));
+}
+
 TEST(Warnings, AStartHasNoTicks) {
   Profile profile = trusty();
   profile.ledger = {};
@@ -97,7 +110,7 @@ TEST(Warnings, OfAnEventSpeakOfIt) {
   EXPECT_EQ(warnings(profile)[1].text.find("-c"), std::string::npos);
   profile.engine = "ring";
   profile.paths.recorded = true;
-  EXPECT_THAT(warnings(profile)[0], is(Severity::kIncomplete, "counted; use -e bpf or a higher -c"));
+  EXPECT_THAT(warnings(profile)[0], is(Severity::kIncomplete, "counted; use a higher -c, or -e bpf as root"));
   profile.paths.recorded = false;
   profile.period_ns = 10;
   profile.ledger.lost = 0;
