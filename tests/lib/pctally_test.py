@@ -389,7 +389,12 @@ def paths_of(nodes):
 
 def contains(path, wanted):
     """True if `wanted` is a run of neighbours in `path`."""
-    return any(path[i:i + len(wanted)] == tuple(wanted) for i in range(len(path)))
+    wanted, at = tuple(wanted), -1
+    for _ in range(path.count(wanted[0])):  # few of a path of a thousand
+        at = path.index(wanted[0], at + 1)
+        if path[at:at + len(wanted)] == wanted:
+            return True
+    return False
 
 
 def main():
