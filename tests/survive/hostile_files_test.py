@@ -75,7 +75,7 @@ class Seeds:
 
     def recorded(self, kind, *options):
         pctally("record", "-q", "-o", self.path(kind), *options, "--", "sh", "-c",
-                f"{p.program('known_shares')} 0.1 1 >/dev/null & {p.program('spinner')} 2 0.1 >/dev/null; wait")
+                f"{p.program('known_shares')} 0.04 1 >/dev/null & {p.program('spinner')} 2 0.04 >/dev/null; wait")
         self.add(kind)
         return self.path(kind)
 
