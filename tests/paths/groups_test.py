@@ -64,7 +64,7 @@ class OfControlGroups(GroupsTest):
                     for engine in self.engines for scope in self.SCOPES_OF[engine]}
         if not profiles:
             self.skipTest("engines ring and bpf are not available")
-        commands = [f"{p.PCTALLY} record -q -g -F 2000 -e {engine} {'--scope ' + scope if scope else ''} -o {path} --cgroup $GROUP --for 0.7"
+        commands = [f"{p.PCTALLY} record -q -g -F 2000 -e {engine} {'--scope ' + scope if scope else ''} -o {path} --cgroup $GROUP --for 0.5"
                     for (engine, scope), path in profiles.items()]
         actors = ACTORS.replace("NAMED_THREADS", p.program("named_threads")).replace("KNOWN_PATHS", p.program("known_paths"))
         done = p.beside_control_group(self, 2, actors + " && ".join(commands) + END.rstrip())
@@ -94,14 +94,14 @@ class OfControlGroups(GroupsTest):
         """It leaves as a shell; nothing is reported of what it executes outside."""
         python = ("import os, sys, time\n"
                   "open(sys.argv[1] + '/cgroup.procs', 'w').write(str(os.getpid()))\n"
-                  "end = time.process_time() + 0.6\n"
+                  "end = time.process_time() + 0.3\n"
                   "while time.process_time() < end: sum(range(1000))\n")
         script = "/".join((tempfile.mkdtemp(dir=p.scratch()), "back.py"))
         with open(script, "w", encoding="ascii") as file:
             file.write(python)
         for engine in self.engines:
             path = os.path.join(os.path.dirname(script), f"{engine}.pct")
-            command = (f"{p.PCTALLY} record -q -g -e {engine} -o {path} --cgroup $GROUP & recorder=$!\n"
+            command = (f"{p.PCTALLY} record -q -g -F 2000 -e {engine} -o {path} --cgroup $GROUP & recorder=$!\n"
                        f"until [ -e {path} ] || ! kill -0 $recorder; do sleep 0.02; done\n"  # it is there when all is watched
                        "sh -c 'echo $$ > $0/cgroup.procs; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done;"
                        f" echo $$ > ${{0%/*}}/cgroup.procs; exec {sys.executable} -S {script} $0' $GROUP\n"

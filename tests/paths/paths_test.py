@@ -97,6 +97,7 @@ class PathsTest(unittest.TestCase):
     COPIES_ONE_STACK = False   # that on which the thread runs at the tick
     KNOWS_THREADS = False
     SECONDS_ON_OTHER_STACKS = "0.4"
+    SECONDS_OF_PROCESSES = "0.4"  # hundreds of ticks below the function that starts them, 20 have to be
 
     def setUp(self):
         if not p.engine_available(self.ENGINE):
@@ -113,11 +114,11 @@ class PathsTest(unittest.TestCase):
         with_path = placed(data)
         self.assertEqual(account["complete"] + sum(cut["ticks"] for cut in account["cut"]) + account["no_room"], with_path)
         self.check_totals(data["rows"])
-        for direction in ((), ("--bottom-up",)):
-            roots = [node for node in tree(path, *direction)["nodes"] if node["parent"] < 0]
-            self.assertEqual(sum(node["ticks"] for node in roots), with_path - account["no_room"] + data["lost"])
+        top_down = tree(path)["nodes"]
+        for nodes in top_down, tree(path, "--bottom-up")["nodes"]:
+            self.assertEqual(sum(node["ticks"] for node in nodes if node["parent"] < 0), with_path - account["no_room"] + data["lost"])
         if finished:  # else the ticks of paths and those at the addresses may not be the same ones
-            self.check_innermost(tree(path)["nodes"], p.report(path))
+            self.check_innermost(top_down, p.report(path))
 
     def check_totals(self, rows):
         for row in rows:
@@ -259,9 +260,9 @@ class EveryEngine:
         right = sum(ticks for path, ticks in inside if contains(path, ("main", "in_vdso")))
         self.assertGreaterEqual(right, self.COMPLETE * ticks - 1)
 
-    def check_starts(self, case, reason):
+    def check_starts(self, case, reason, seconds):
         """The path of a child's first moments may be cut: it has no caller. Its parent has one."""
-        done, data = self.record([p.program("starts"), case, LONG], *self.OFTEN)
+        done, data = self.record([p.program("starts"), case, seconds], *self.OFTEN)
         # Each start runs the BPF programs of all recordings on this machine. Where one ends, its code's name is another's.
         self.check_identities(data, done.path, finished=False)
         paths = list(paths_of(tree(done.path)["nodes"]))
@@ -272,7 +273,7 @@ class EveryEngine:
 
     def test_vfork_has_a_caller(self):
         """Its return address is in a register while the child runs."""
-        self.check_starts("by_vfork", "unsupported-rule")
+        self.check_starts("by_vfork", "unsupported-rule", self.SECONDS_OF_PROCESSES)
 
     def test_a_stub_of_the_plt_is_a_function(self):
         done, data = self.record([p.program("known_paths"), "stubs", "0.6"], *self.OFTEN)
@@ -326,7 +327,7 @@ class EveryEngine:
 
     def test_callers_are_those_of_the_table_where_paths_were_folded(self):
         """The call plane has them, whatever the context tree has lost."""
-        done, data = self.record([p.program("known_paths"), "many_paths", "0.5"], "--paths-memory", "64K", "-F", "10000")
+        done, data = self.record([p.program("known_paths"), "many_paths", "0.2"], "--paths-memory", "64K", "-F", "10000")
         self.assertGreater(data["paths"]["folded"], 0)
         for row in data["rows"]:
             if row["function"] in ("work", "turning", "left", "right", "turning_thread"):
@@ -423,7 +424,7 @@ class EveryEngine:
     def test_a_snapshot_of_a_growing_profile(self):
         path, copy = (os.path.join(p.scratch(), name) for name in ("growing.pct", "copy.pct"))
         with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-g", "-e", self.ENGINE, "-o", path, "--", p.program("known_paths"),
-                               "recursion", "1.5"]) as recorder:
+                               "recursion", "0.8"]) as recorder:
             taken = 0
             while recorder.poll() is None:
                 done = subprocess.run([p.PCTALLY, "snapshot", "-f", "-o", copy, path], capture_output=True, text=True)
@@ -499,9 +500,9 @@ class OutsideTheProgram(EveryEngine):
 
     def test_what_starts_processes_and_threads_has_its_kernel_time(self):
         """It is in clone3, whose system call no entry of the unwind table covers."""
-        for case in ("by_spawn", "by_thread"):
+        for case, seconds in (("by_spawn", self.SECONDS_OF_PROCESSES), ("by_thread", LONG)):
             with self.subTest(case):
-                self.check_starts(case, "no-unwind-table")
+                self.check_starts(case, "no-unwind-table", seconds)
 
     def test_a_kernel_tick_hangs_below_the_function_that_called(self):
         done, data = self.record([p.program("known_paths"), "in_kernel", LONG])
@@ -698,6 +699,7 @@ class OutsideTheProgram(EveryEngine):
 class ByRing(OutsideTheProgram, PathsTest):
     ENGINE = "ring"
     COPIES_ONE_STACK = True
+    SECONDS_OF_PROCESSES = LONG  # of short processes it has few ticks
 
     def test_the_end_of_a_process_is_no_thread_of_the_kernel(self):
         """Seen with the whole machine alone: an event of its own ends before its memory does."""
