@@ -224,7 +224,7 @@ class Attach(unittest.TestCase):
         for user, prefix in users():
             with self.subTest(user=user), running([sys.executable, "-c", script], prefix) as target:
                 before = with_children_s(target.pid)
-                done = attach(["-p", str(target.pid), "--for", "3"], prefix)
+                done = attach(["-p", str(target.pid), "--for", "2"], prefix)
                 used = with_children_s(target.pid) - before
                 data = done.report()
                 # Not counted: the time between two readings in which the older child ended, some 0.1 s, and that of our own start and end.

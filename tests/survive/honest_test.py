@@ -24,6 +24,12 @@ def open_scratch():
     return directory
 
 
+def has_ended(pid):
+    """But its parent has not asked for its status."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return file.read().rpartition(") ")[2].startswith("Z")
+
+
 def text_report(path):
     return subprocess.run([p.PCTALLY, "report", path], capture_output=True, text=True).stdout
 
@@ -56,19 +62,21 @@ class Honest(unittest.TestCase):
                 self.assertLess(data["cpu_s"], used + p.stolen_s() - stolen)
 
     def test_a_stopped_recorder_names_its_losses(self):
-        stop_s = p.scale(3)
+        work_s = p.scale(2)  # the rings hold one second of it
         path = os.path.join(open_scratch(), "s.pct")
         with p.Machine() as machine:
             recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "-F", "10000", "--",
-                                         p.program("spinner"), "1", str(stop_s)])
+                                         p.program("spinner"), "1", str(work_s)])
             p.await_ticks(path, 1000, recorder)
+            child = p.command_of(recorder.pid)
             recorder.send_signal(signal.SIGSTOP)
-            time.sleep(stop_s)
+            while not has_ended(child):
+                time.sleep(0.01)  # polls another process's doing: there is no event to wait for
             recorder.send_signal(signal.SIGCONT)
             self.assertEqual(recorder.wait(), 0)
         data = p.report(path)
         p.assert_ledger(self, data)
-        print(f"stopped for {stop_s} s: cpu {data['cpu_s']:.3f} = {data['sampled_s']:.3f} sampled + {data['lost_s']:.3f} "
+        print(f"stopped for {work_s} s of work: cpu {data['cpu_s']:.3f} = {data['sampled_s']:.3f} sampled + {data['lost_s']:.3f} "
               f"lost + {data['unsampled_s']:.3f} unsampled", flush=True)
         self.assertGreater(data["lost"], 0)
         self.assertGreater(data["lost_s"], 0.1 * data["cpu_s"])

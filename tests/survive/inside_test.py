@@ -165,7 +165,7 @@ class Taken(unittest.TestCase):
 
     def test_few_pending_signals_are_left_to_the_program(self):
         """ulimit -i 64 leaves 16 timers for 41 threads; the program lives and the report says what is missing."""
-        done = p.record(["bash", "-c", f"ulimit -i 64 && exec {p.program('spinner')} 40 0.05"], "-e", "timer")
+        done = p.record(["bash", "-c", f"ulimit -i 64 && exec {p.program('spinner')} 40 0.02"], "-e", "timer")
         self.assertEqual(done.returncode, 0, done.stderr)
         data = done.report()
         p.assert_ledger(self, data)
@@ -196,7 +196,7 @@ class Taken(unittest.TestCase):
         for engine in inside():
             for what in ("all", "ignore", "one", "trap", "syscall"):
                 with p.Machine() as machine:
-                    done = p.record([p.program("thief"), "0.4", what], "-e", engine)
+                    done = p.record([p.program("thief"), "0.25", what], "-e", engine)
                 self.assertEqual(done.returncode, 0, (engine, what, done.stderr))
                 data = done.report()
                 p.assert_ledger(self, data)
@@ -209,7 +209,7 @@ class Taken(unittest.TestCase):
         """Chromium's do, before they execute a program: without a handler the next tick would be their end."""
         for engine in inside():
             for options in ([], ["-g"]):
-                done = p.record([p.program("thief"), "0.5", "child"], "-e", engine, *options)
+                done = p.record([p.program("thief"), "0.3", "child"], "-e", engine, *options)
                 self.assertEqual(done.returncode, 0, (engine, options, done.stderr))
                 data = done.report()
                 p.assert_ledger(self, data)

@@ -67,7 +67,7 @@ class Limits(unittest.TestCase):
             while len(os.listdir(f"/proc/{target.pid}/task")) < 1000:
                 time.sleep(0.05)
             words = ["prlimit", "--nofile=256:256", p.PCTALLY, "record", "-q", "-e", "ring", "-f", "-o", path, "-p", str(target.pid),
-                     "--for", "2"]
+                     "--for", "1"]
             self.assertEqual(subprocess.run(words).returncode, 0)
         finally:
             target.kill()

@@ -119,9 +119,9 @@ class Memory(unittest.TestCase):
         """Browsers and build servers set such limits: of 4 GB nothing was mapped but the start of the file."""
         path = os.path.join(p.scratch(), "limited.pct")
 
-        def record(limit, engine):
+        def record(limit, engine, seconds="0.02"):
             return subprocess.run(["prlimit", limit, p.PCTALLY, "record", "-q", "-f", "-g", *engine, "-o", path, "--",
-                                   p.program("known_paths"), "many_paths", "0.2"], capture_output=True, text=True)
+                                   p.program("known_paths"), "many_paths", seconds], capture_output=True, text=True)
 
         limits = (f"--as={400 << 20}", "ulimit -v is below 524288"), (f"--fsize={3000 << 10}", "ulimit -f allows 3000 KiB")
         if p.engines("bpf", "ring"):
@@ -129,7 +129,7 @@ class Memory(unittest.TestCase):
                 self.assertEqual(record(limit, []).stderr, "")
         for engine in p.engines("bpf", "ring", "timer", "trap"):
             with self.subTest(engine=engine):
-                done = record(f"--as={4 << 30}", ["-e", engine])
+                done = record(f"--as={4 << 30}", ["-e", engine], "0.2")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 data = p.report(path)
                 p.assert_ledger(self, data)

@@ -43,13 +43,14 @@ class Reach(unittest.TestCase):
                   "signal.setitimer(signal.ITIMER_PROF, .01, .01)\n"
                   "while time.process_time() < 0.45: pass\n"
                   "signal.setitimer(signal.ITIMER_PROF, 0)\nprint(n[0])")
+        with p.Machine() as alone:
+            bare = int(subprocess.run([sys.executable, "-c", script], capture_output=True).stdout)
         for engine in p.engines():
             with p.Machine() as machine:
-                bare = int(subprocess.run([sys.executable, "-c", script], capture_output=True).stdout)
                 done = p.record([sys.executable, "-c", script], "-e", engine)
             self.assertEqual(done.returncode, 0)
             self.assertGreater(int(done.stdout), 0)
-            if machine.judges(f"{engine}, signals of a program's own timer"):
+            if alone.judges("signals of a program's own timer") and machine.judges(f"{engine}, the same"):
                 self.assertAlmostEqual(int(done.stdout), bare, delta=0.5 * bare)
                 data = done.report()
                 self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"])
@@ -63,17 +64,17 @@ class SlowStart(unittest.TestCase):
         return p.record(["sh", "-c", script], "-e", engine, *options, env=env, quiet=False)
 
     def test_is_counted_after_every_call_that_executes_a_program(self):
-        """The older image was there for longer than what is guessed of it. The slow constructor runs in both."""
+        """The older image was there for more than twice the 64 ms up to which its ticks say what it used. The slow constructor runs in both."""
         for how in ("execv", "execve", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat"):
             with self.subTest(how=how):
-                done = self.record("timer", f'export SLOW_START_S=0.3 LD_PRELOAD="$LD_PRELOAD:$SLOW"; exec "$EXECUTER" {how} "$SPINNER" 1 0.01',
+                done = self.record("timer", f'export SLOW_START_S=0.15 LD_PRELOAD="$LD_PRELOAD:$SLOW"; exec "$EXECUTER" {how} "$SPINNER" 1 0.01',
                                    EXECUTER=p.program("executer"))
                 if done.returncode == 77:
                     continue
                 self.assertEqual(done.returncode, 0, done.stderr)
                 data = done.report()
                 p.assert_ledger(self, data)
-                self.assertGreaterEqual(p.ticks_of(data, "[process start]") * data["period_ns"], 0.58e9, (data["rows"][:3], data["warnings"]))
+                self.assertGreaterEqual(p.ticks_of(data, "[process start]") * data["period_ns"], 0.28e9, (data["rows"][:3], data["warnings"]))
 
     def test_is_counted_after_exec_and_has_no_reason(self):
         for engine in p.engines("timer", "trap"):

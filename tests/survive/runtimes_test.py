@@ -133,7 +133,7 @@ class Runtimes(unittest.TestCase):
         """It hung under timer, and died under trap."""
         self.need("valgrind")
         for engine in inside():
-            data = self.check(["valgrind", "-q", p.program("spinner"), "1", "1"], engine)  # the recorder has to see it once
+            data = self.check(["valgrind", "-q", p.program("spinner"), "1", "0.4"], engine)  # the recorder has to see it once
             rows = [row for row in data["processes"] if row["note"]]
             self.assertTrue(rows and "runs in valgrind" in rows[0]["note"], rows)
 
@@ -141,7 +141,7 @@ class Runtimes(unittest.TestCase):
         """gdb stopped at the first tick, and killed the program."""
         self.need("gdb")
         for engine in inside():
-            done = p.record(["gdb", "-q", "-nx", "-batch", "-ex", "run", "--args", p.program("spinner"), "1", "1"], "-e", engine)
+            done = p.record(["gdb", "-q", "-nx", "-batch", "-ex", "run", "--args", p.program("spinner"), "1", "0.4"], "-e", engine)
             self.assertIn(b"exited normally", done.stdout, (engine, done.stdout))
             data = done.report()
             p.assert_ledger(self, data)

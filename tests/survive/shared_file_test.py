@@ -43,7 +43,7 @@ class SharedFile(unittest.TestCase):
     def test_so_do_they_with_call_paths(self):
         """What the trees of call paths hold changes while the recorder prunes them."""
         options = ("-g", "--paths-memory", "64K", "-F", "4000")
-        script = (f"{p.program('known_paths')} many_paths 0.4 > /dev/null & paths=$!; {p.program('scribbler')} random 0.3; echo $?; "
+        script = (f"{p.program('known_paths')} many_paths 0.2 > /dev/null & paths=$!; {p.program('scribbler')} random 0.3; echo $?; "
                   "wait $paths; echo $?; exit 7")
         for engine in p.engines("timer", "trap"):
             with self.subTest(engine=engine):

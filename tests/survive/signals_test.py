@@ -44,7 +44,7 @@ class Signals(unittest.TestCase):
             options = ("-e", engine, "-g")
             result = subprocess.run([PYTHON, "-c", both, *self.words(*ask, options=options)], capture_output=True, text=True, timeout=60)
             self.assertEqual((result.returncode, result.stdout), (0, "SIG_IGN SIG_IGN\n"), (engine, result.stderr))
-            result = subprocess.run([PYTHON, "-c", both, *self.words(p.program("spinner"), "2", "0.5", options=options)], timeout=60)
+            result = subprocess.run([PYTHON, "-c", both, *self.words(p.program("spinner"), "1", "0.5", options=options)], timeout=60)
             data = p.report(self.path)
             p.assert_ledger(self, data)
             self.assertEqual(result.returncode, 0)
