@@ -168,7 +168,7 @@ class Plain(Live):
         process = subprocess.Popen([p.program("spinner"), "1", "1000"])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        tables = self.tables(top("-p", str(process.pid), "--count", "2", "--interval", "0.5"))
+        tables = self.tables(top("-p", str(process.pid), "--count", "2", "--interval", "0.25"))
         self.assertIn("spinner", tables[-1])
         self.assertIsNone(process.poll(), "the target goes on")
 
@@ -178,7 +178,7 @@ class Plain(Live):
         process = subprocess.Popen([p.program("spinner"), "1", "1000"])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        tables = self.tables(top("-a", "--count", "2", "--interval", "0.5", "--by", "process", "--limit", "0"))
+        tables = self.tables(top("-a", "--count", "2", "--interval", "0.25", "--by", "process", "--limit", "0"))
         self.assertEqual(len(tables), 2)
         self.assertTrue(tables[-1].startswith("(the whole machine) [recording]\n"), tables[-1])
         self.assertRegex(tables[-1], rf"(?m)^ .*%  spinner +{process.pid}$")
@@ -195,7 +195,7 @@ class Plain(Live):
             if target == ["-a"] and os.geteuid() != 0:
                 self.skipTest("the whole machine is root's to observe")
             with self.subTest(target=target):
-                table = self.tables(top(*target, "-g", "--count", "2", "--interval", "0.5", "--limit", "0"))[-1]
+                table = self.tables(top(*target, "-g", "--count", "2", "--interval", "0.25", "--limit", "0"))[-1]
                 self.assertRegex(table, r"(?m)^ .*\btotal\b")
                 self.assertRegex(table, r"(?m)^ *\d.* plain .*known_paths$")
                 self.assertIsNone(process.poll(), "the target goes on")
@@ -238,7 +238,7 @@ class Plain(Live):
 
     def test_a_control_group(self):
         result = p.beside_control_group(self, p.control_group_version() or 2,
-                                        f"{p.PCTALLY} top --cgroup $GROUP --count 2 --interval 0.5 --limit 0")
+                                        f"{p.PCTALLY} top --cgroup $GROUP --count 2 --interval 0.25 --limit 0")
         tables = self.tables(result)
         self.assertEqual(len(tables), 2)
         self.assertRegex(tables[-1], r"\A\(control group /\S+/pctally-test-\d+\) \[recording\]\n")

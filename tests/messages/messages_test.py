@@ -290,7 +290,7 @@ class Messages(unittest.TestCase):
     def test_a_recording_has_a_line_before_and_one_after(self):
         for engine in p.engines():
             path = f"{engine}.pct"
-            lines = self.record(f"-e {engine} -o {path} -- {p.program('spinner')} 1 0.8")
+            lines = self.record(f"-e {engine} -o {path} -- {p.program('spinner')} 1 0.4")
             warnings = [line for line in lines if line.startswith("warning: ")]
             self.assertEqual(len(lines) - len(warnings), 2, lines)
             for warning in warnings:  # a busy machine gives few ticks, one whose host takes its CPUs away late ones

@@ -117,7 +117,7 @@ class Progress(unittest.TestCase):
     def said_on_a_terminal(self, *words, until=None, **env):
         """All that pctally record writes there, which is ended once that has come. PID is that of a program that runs."""
         screen, terminal = pty.openpty()
-        with subprocess.Popen([os.path.join(self.directory, "work"), "1", "30"], stdout=subprocess.DEVNULL) as work:
+        with subprocess.Popen([os.path.join(self.directory, "work"), "1", "30"] if "PID" in words else ["sleep", "30"], stdout=subprocess.DEVNULL) as work:
             words = [str(work.pid) if word == "PID" else word for word in words]
             recorder = subprocess.Popen([p.PCTALLY, "record", "-f", "-o", os.path.join(self.directory, "said.pct"), *words], stdin=subprocess.DEVNULL,
                                         stdout=terminal, stderr=terminal, env={**os.environ, "TERM": "xterm", **env}, start_new_session=True)
