@@ -1,6 +1,7 @@
 """check_layers.py finds what is planted in a tree, and nothing in a sound one."""
+import contextlib
+import io
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -20,8 +21,9 @@ class CheckLayers(unittest.TestCase):
                 path = pathlib.Path(root) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-            run = subprocess.run([sys.executable, CHECKER, root], capture_output=True, text=True, check=False)
-        return run.returncode, run.stdout
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                status = check_layers.main([CHECKER, root])
+        return status, said.getvalue()
 
     def assert_found(self, name, text, line):
         status, said = self.check({name: text})
