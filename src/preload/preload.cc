@@ -175,9 +175,10 @@ TakenOut g_taken_out;
 bool is_here(const char* path) noexcept {
   const int before = errno;
   const int fd = access(path, R_OK) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  const bool here = fd >= 0 || errno == EMFILE || errno == ENFILE;
   if (fd >= 0) close(fd);
   errno = before;
-  return fd >= 0;
+  return here;
 }
 
 bool is_ours(const char* entry, size_t length) noexcept {

@@ -274,14 +274,15 @@ bool ProcessFiles::is_file_of(const std::string& link, const ObjectIdentity& obj
   return facts && facts->inode == object.inode && facts->device == object.device;
 }
 
-/// The program's, and the first of each mapping of that name, which root alone may follow. With another root
-/// the name has more before it here.
-std::vector<std::string> ProcessFiles::links_to_deleted(std::string_view path, pid_t pid) {
-  std::vector<std::string> links;
-  if (!path.ends_with(" (deleted)")) return links;
-  links.push_back(directory_of(pid) + "/exe");
+/// The program's, and those of a few mappings that may be of it, which root alone may follow. By its inode;
+/// if that is not known by its name, which has more before it here if the process has another root.
+std::vector<std::string> ProcessFiles::links_to_deleted(const ObjectIdentity& object, pid_t pid) {
+  constexpr size_t kMostLinks = 4;
+  std::vector<std::string> links{directory_of(pid) + "/exe"};
   visit_places(pid, [&](const ExecutableMapping& mapping) {
-    if (!path.ends_with(mapping.object.path)) return;
+    const bool may_be =
+        object.inode != 0 ? mapping.object.inode == object.inode : object.path.ends_with(mapping.object.path);
+    if (!may_be || links.size() >= kMostLinks) return;
     char range[2 * 16 + 2];
     snprintf(range, sizeof range, "%" PRIx64 "-%" PRIx64, mapping.start, mapping.end);
     links.push_back(directory_of(pid) + "/map_files/" + range);
@@ -289,18 +290,30 @@ std::vector<std::string> ProcessFiles::links_to_deleted(std::string_view path, p
   return links;
 }
 
-/// What was deleted (by an upgrade, say) has no path any more, but its process leads to it. What is opened is
-/// kept: closing it asks some file systems.
-UniqueFd ProcessFiles::open_mapped(const ObjectIdentity& object, pid_t pid) {
-  if (!helper_.runs()) return open_beside_us(std::string(object.path));
-  auto fd = helper_.open_file(object.path);
+/// What was deleted (by an upgrade, say) has no path any more, but its process leads to it. Not for ever: a
+/// JIT may have thousands of memfds, which are no executables.
+UniqueFd ProcessFiles::open_deleted(const ObjectIdentity& object, pid_t pid) {
+  constexpr unsigned kMostFailures = 16;
+  if (failed_searches_.size() >= kMostFiles) failed_searches_.clear();
+  unsigned& failed = failed_searches_[pid];
+  if (failed >= kMostFailures) return {};
+  auto fd = helper_.open_file(object.path);  // that may be how it is called
   if (fd) return std::move(*fd);
-  for (const std::string& link : links_to_deleted(object.path, pid)) {
+  for (const std::string& link : links_to_deleted(object, pid)) {
     if (!is_file_of(link, object)) continue;
     fd = helper_.open_file(link);
     if (fd) return std::move(*fd);
   }
+  ++failed;
   return {};
+}
+
+/// What is opened is kept: closing it asks some file systems.
+UniqueFd ProcessFiles::open_mapped(const ObjectIdentity& object, pid_t pid) {
+  if (!helper_.runs()) return open_beside_us(std::string(object.path));
+  if (object.path.ends_with(" (deleted)")) return open_deleted(object, pid);
+  auto fd = helper_.open_file(object.path);
+  return fd ? std::move(*fd) : UniqueFd();
 }
 
 int ProcessFiles::hold(const ObjectIdentity& object, pid_t pid) {

@@ -106,7 +106,8 @@ class ProcessFiles : public FileReader {
   void read_build_ids(pid_t pid, std::vector<ExecutableMapping>* mappings);
   void visit_places(pid_t pid, const VisitMapping& visit);
   bool is_file_of(const std::string& link, const ObjectIdentity& object);
-  std::vector<std::string> links_to_deleted(std::string_view path, pid_t pid);
+  std::vector<std::string> links_to_deleted(const ObjectIdentity& object, pid_t pid);
+  UniqueFd open_deleted(const ObjectIdentity& object, pid_t pid);
   UniqueFd open_mapped(const ObjectIdentity& object, pid_t pid);
   UniqueFd open_names(const std::string& path);
   bool hold_names(const Waiting& wanted);
@@ -126,6 +127,7 @@ class ProcessFiles : public FileReader {
   std::vector<Waiting> waiting_;
   std::map<std::pair<pid_t, uint64_t>, unsigned> dump_searches_;  ///< of a process, by its start too
   size_t most_searches_;  ///< before those of processes that are gone are forgotten
+  std::unordered_map<pid_t, unsigned> failed_searches_;  ///< for deleted files, of a process
   uint64_t retried_ns_ = 0;
   uint32_t newest_object_ = 0;  ///< that hold_objects() has seen
 };

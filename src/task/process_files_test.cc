@@ -112,10 +112,8 @@ std::vector<std::string> objects_by(Visit&& visit) {
   return objects;
 }
 
-// Also of a program that is deleted, whose file nobody finds by its path.
-TEST_F(ProcessFilesTest, TheHelperReadsBuildIdsInMemoryAsOneDoesOneself) {
-  ASSERT_TRUE(files_.start_helper());
-  const std::string program = directory_ + "/program";
+/// A stopped process that executes a copy of sleep(1), whose file is then removed.
+pid_t start_deleted(const std::string& program) {
   std::filesystem::copy_file("/bin/sleep", program);
   const pid_t target = fork();
   if (target == 0) {
@@ -128,6 +126,38 @@ TEST_F(ProcessFilesTest, TheHelperReadsBuildIdsInMemoryAsOneDoesOneself) {
   kill(target, SIGSTOP);
   waitpid(target, nullptr, WUNTRACED);
   std::filesystem::remove(program);
+  return target;
+}
+
+// A JIT may have thousands of memfds, and each search reads all mappings of its process.
+TEST_F(ProcessFilesTest, DeletedFilesOfOneProcessAreNotSearchedForWithoutEnd) {
+  const pid_t target = start_deleted(directory_ + "/program");
+  struct stat status;
+  ASSERT_EQ(stat(("/proc/" + std::to_string(target) + "/exe").c_str(), &status), 0);
+  const std::string path = directory_ + "/program (deleted)";
+  ObjectIdentity program;
+  program.path = path;
+  program.device = device_number(status.st_dev);
+  program.inode = status.st_ino;
+  ProcessFiles others;
+  ASSERT_TRUE(files_.start_helper());
+  ASSERT_TRUE(others.start_helper());
+  for (uint64_t i = 1; i <= 16; ++i) {
+    ObjectIdentity code;
+    code.path = "/memfd:code (deleted)";
+    code.inode = ~i;
+    EXPECT_EQ(files_.hold(code, target), -1);
+  }
+  EXPECT_EQ(files_.hold(program, target), -1);
+  EXPECT_GE(others.hold(program, target), 0) << "it can be opened";
+  kill(target, SIGKILL);
+  waitpid(target, nullptr, 0);
+}
+
+// Also of a program that is deleted, whose file nobody finds by its path.
+TEST_F(ProcessFilesTest, TheHelperReadsBuildIdsInMemoryAsOneDoesOneself) {
+  ASSERT_TRUE(files_.start_helper());
+  const pid_t target = start_deleted(directory_ + "/program");
   const auto read = objects_by([&](const auto& visit) { ProcMaps(target).visit(visit); });
   ASSERT_FALSE(read.empty());
   EXPECT_NE(read[0].find(" (deleted) "), std::string::npos) << read[0];
