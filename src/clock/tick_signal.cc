@@ -141,13 +141,17 @@ bool has_no_handler(int signal) noexcept {
   return kernel_sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
 }
 
-/// From the top: applications take theirs from SIGRTMIN upwards. One that the program blocks is taken where
-/// it blocks all: it was executed so, and waits for none of them by name.
-int free_signal(int below) noexcept REQUIRES(g_threads) {
-  for (const int blocked : {0, 1})
-    for (int signal = below - 1; signal > SIGRTMIN; --signal)
-      if (sigismember(&g_blocked, signal) <= blocked && has_no_handler(signal)) return signal;
+int free_signal(int below, int blocked) noexcept REQUIRES(g_threads) {
+  for (int signal = below - 1; signal > SIGRTMIN; --signal)
+    if (sigismember(&g_blocked, signal) == blocked && has_no_handler(signal)) return signal;
   return 0;
+}
+
+/// From the top: applications take theirs from SIGRTMIN upwards. A program that blocks all was executed so.
+/// Which of them it may wait for is not known: they are named from either end, hardly from the middle.
+int free_signal(int below) noexcept REQUIRES(g_threads) {
+  const int middle = (SIGRTMIN + SIGRTMAX) / 2, open = free_signal(below, 0);
+  return open != 0 ? open : free_signal(below < middle ? below : middle, 1);
 }
 
 Status set_handler(int signal) noexcept {
