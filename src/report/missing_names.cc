@@ -86,7 +86,7 @@ std::string text_of(const Profile& profile, ObjectNames& names, const Lack& lack
 std::string text_of(ObjectNames& names, std::span<const Lack* const> lacks) {
   double percent = 0;
   for (const Lack* lack : lacks) percent += lack->percent;
-  return fmt::format("{} objects have {}{:.1f} % of the ticks, most of them in {}): {}", lacks.size(),
+  return fmt::format("{} objects have {}{:.1f} % of the ticks, the most in {}): {}", lacks.size(),
                      lacks[0]->missing.what, percent, names.shown(lacks[0]->executable),
                      lacks[0]->missing.why);
 }
@@ -96,20 +96,20 @@ std::string text_of(ObjectNames& names, std::span<const Lack* const> lacks) {
 void add_missing_names(const Profile& profile, ObjectNames& names, bool lines,
                        std::vector<Warning>* warnings) {
   constexpr size_t kMostNamed = 3;  ///< that lack the same for the same reason
+  using Reason = std::tuple<std::string_view, std::string_view, uint32_t>;
   const std::vector<Lack> all = lacks_of(profile, names, lines);
-  const auto key_of = [&profile](const Lack& lack) {
+  const auto reason_of = [&profile](const Lack& lack) {
     const bool made =
-        is_made_code(profile.executables[lack.executable]);  // each has a way of its own to names
-    return std::tuple<std::string_view, std::string_view, uint32_t>(lack.missing.what, lack.missing.why,
-                                                                    made ? lack.executable + 1 : 0);
+        is_made_code(profile.executables[lack.executable]);  // its names have a way of their own
+    return Reason(lack.missing.what, lack.missing.why, made ? lack.executable + 1 : 0);
   };
   const auto worth_it = [](const Lack* lack) { return lack->percent >= 100 * kNamesWorthHaving; };
-  std::map<std::tuple<std::string_view, std::string_view, uint32_t>, std::vector<const Lack*>> alike;
-  for (const Lack& lack : all) alike[key_of(lack)].push_back(&lack);
-  for (auto& [key, lacks] : alike)
+  std::map<Reason, std::vector<const Lack*>> alike;
+  for (const Lack& lack : all) alike[reason_of(lack)].push_back(&lack);
+  for (auto& [reason, lacks] : alike)
     std::ranges::stable_sort(lacks, std::greater{}, [](const Lack* lack) { return lack->percent; });
   for (const Lack& lack : all) {
-    const std::vector<const Lack*>& lacks = alike[key_of(lack)];
+    const std::vector<const Lack*>& lacks = alike[reason_of(lack)];
     const bool together = static_cast<size_t>(std::ranges::count_if(lacks, worth_it)) > kMostNamed;
     if (together ? lacks.front() != &lack : !worth_it(&lack)) continue;
     warnings->push_back(

@@ -48,7 +48,7 @@ TEST(MissingNames, ManyObjectsForOneReasonAreOneNote) {
   add_missing_names(profile, names, false, &found);
   EXPECT_THAT(
       found,
-      ElementsAre(is_note("60 objects have no names (61.0 % of the ticks, most of them in /lib/stripped.so"),
+      ElementsAre(is_note("60 objects have no names (61.0 % of the ticks, the most in /lib/stripped.so"),
                   is_note("[jit] has no names (10.0 % of the ticks)")));
 }
 
