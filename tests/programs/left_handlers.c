@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
+#include "fault_place.h"
 #include "spin.h"
 
 extern char __executable_start, etext;
@@ -18,21 +18,11 @@ extern char __executable_start, etext;
 static jmp_buf before;
 static volatile sig_atomic_t came, foreign;
 
-static uintptr_t pc_of(const void* context) {
-#if defined(__x86_64__)
-  return (uintptr_t)((const ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-  return (uintptr_t)((const ucontext_t*)context)->uc_mcontext.pc;
-#else
-  return (uintptr_t)&__executable_start;
-#endif
-}
-
 static void on_fault(int signal, siginfo_t* info, void* context) {
   const uintptr_t pc = pc_of(context);
   (void)signal;
   (void)info;
-  if (pc < (uintptr_t)&__executable_start || pc >= (uintptr_t)&etext) foreign++;
+  if (pc != 0 && (pc < (uintptr_t)&__executable_start || pc >= (uintptr_t)&etext)) foreign++;
   came++;
   _longjmp(before, 1);
 }

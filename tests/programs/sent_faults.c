@@ -8,24 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
 
+#include "fault_place.h"
 #include "spin.h"
 
 static volatile sig_atomic_t came, foreign, wrong;
 static volatile int started, done;
 static pthread_t worker;
-
-static uintptr_t pc_of(const void* context) {
-#if defined(__x86_64__)
-  return (uintptr_t)((const ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-  return (uintptr_t)((const ucontext_t*)context)->uc_mcontext.pc;
-#else
-  return 0;
-#endif
-}
 
 static void on_fault(int number, siginfo_t* info, void* context) {
   Dl_info object;
