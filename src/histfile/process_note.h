@@ -44,7 +44,7 @@ inline const char* process_note_text(ProcessNote note) noexcept {
     case ProcessNote::kReadOnlyFile:
       return "runs where the profile file is read-only; put it with -o where it can be written";
     case ProcessNote::kUnseenFork:
-      return "made by _Fork or a bare clone(2), where the engine does not see it; use -e ring";
+      return "made by vfork, _Fork or a bare clone(2), where the engine does not see it; use -e ring";
     case ProcessNote::kTimerless:
       return "got no timer: its limit of pending signals is used up; raise ulimit -i, or use -e ring";
     case ProcessNote::kReplaced:

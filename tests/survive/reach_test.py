@@ -161,7 +161,7 @@ class Children(unittest.TestCase):
                     self.skipTest("this machine gives no new pid namespace")
                 data = done.report()
                 p.assert_ledger(self, data)
-                notes = [row["note"] for row in data["processes"] if "made by _Fork or a bare clone(2)" in row["note"]]
+                notes = [row["note"] for row in data["processes"] if "made by vfork, _Fork or a bare clone(2)" in row["note"]]
                 if how in ("clone", "nested"):
                     self.assertTrue(notes, (how, engine, data["processes"]))
                     self.assertGreater(data["unsampled_s"], 0.35)
