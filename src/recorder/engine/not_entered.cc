@@ -73,7 +73,8 @@ NotEntered::NotEntered(ProfileFile* file, pid_t root, uint64_t patience_ns)
     directory_ = path.substr(0, path.rfind('/') + 1);
     return true;
   });
-  given_ = std::string(kIdVariable) + "=" + file->recording_id().text;
+  given_ = kIdVariable;
+  given_.append("=").append(file->recording_id().text);
   if (ProcStat stat; read_proc_stat(root, &stat)) root_started_ns_ = start_ns(stat, CLOCK_MONOTONIC);
 }
 
