@@ -51,14 +51,16 @@ __asm__(
     ".type after_goroutine,@function\nafter_goroutine: mov %rbx,%rsp\n pop %rbx\n pop %rbp\n ret\n"
     ".size after_goroutine,.-after_goroutine\n .skip 64,0xcc\n");
 
-/* As mold writes stubs of the PLT: without tables. It jumps by a pointer that is in no cache at times. */
+/* As mold writes stubs of the PLT, without tables: a hundred of them, each of which jumps to the next one. */
 void bare_stub(void);
-extern void (*bare_target)(void);
 __asm__(
-    ".text\n.type bare_stub,@function\nbare_stub: .byte 0xf3,0x0f,0x1e,0xfa\n mov $7,%r11d\n"
-    " jmp *bare_target(%rip)\n.size bare_stub,.-bare_stub\n .skip 64,0xcc\n"
+    ".text\n.p2align 4\n.type bare_stub,@function\nbare_stub:\n.set stubs,0\n.rept 100\n"
+    " .byte 0xf3,0x0f,0x1e,0xfa\n mov $7,%r11d\n jmp *bare_targets+stubs(%rip)\n .set stubs,stubs+8\n.endr\n"
+    ".size bare_stub,.-bare_stub\n .skip 64,0xcc\n"
     ".type bare_end,@function\nbare_end:\n.cfi_startproc\n ret\n.cfi_endproc\n.size bare_end,.-bare_end\n"
-    ".data\n.p2align 3\n.globl bare_target\nbare_target: .quad bare_end\n.text\n");
+    ".section .data.rel.ro,\"aw\"\n.p2align 3\nbare_targets:\n.set stubs,16\n.rept 99\n .quad "
+    "bare_stub+stubs\n"
+    " .set stubs,stubs+16\n.endr\n .quad bare_end\n.text\n");
 
 /* Macros: an inlined function would be on the path. */
 #define TKILL_HERE(thread, number)                              \

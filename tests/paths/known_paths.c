@@ -204,12 +204,7 @@ KEPT void no_table(void) { SPIN(without_table(work)); }
 KEPT void frame_pointer(void) { SPIN(with_frame_pointer(work)); }
 
 #if HAS_GOROUTINES
-KEPT void bare_stubs(void) {
-  SPIN(for (int i = 0; i < 2000; i++) {
-    if (i % 64 == 0) __builtin_ia32_clflush(&bare_target);
-    bare_stub();
-  })
-}
+KEPT void bare_stubs(void) { SPIN(for (int i = 0; i < 2000; i++) bare_stub();) }
 KEPT void goroutines(void) { SPIN(on_goroutine(work, other_stack + sizeof other_stack)); }
 #endif
 
