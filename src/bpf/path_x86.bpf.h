@@ -45,22 +45,25 @@ static __always_inline int is_trampoline(struct walk* walk) {
   return (code & 0xffffffffff) == 0xc308c48348;
 }
 
-/* Whether a stub of a PLT jumps there: leads_to_jump() of tick/unwind/plt_stub.h. */
-static __always_inline int leads_to_jump(__u64 pc) {
-  unsigned char code[13];
-  if (bpf_probe_read_user(code, sizeof code, (void*)pc) != 0) return 0;
-#define JUMPS(at) (code[at] == 0xff && code[(at) + 1] == 0x25)
-#define JUMPS_OR_BND(at) (JUMPS(at) || (code[at] == 0xf2 && JUMPS((at) + 1)))
-#define IS_STUB(at) \
-  (JUMPS_OR_BND(at) || (code[at] == 0x41 && code[(at) + 1] == 0xbb && JUMPS_OR_BND((at) + 6)))
-  return IS_STUB(0) || (*(__u32*)code == 0xfa1e0ff3 && IS_STUB(4));
+/* Whether it is in an entry of a PLT: is_stub() of tick/unwind/plt_stub.h. */
+static __always_inline int is_in_stub(__u64 pc) {
+  __u64 code[2], place = pc & 15;
+  __u32 mark = 0xfa1e0ff3;
+  if (bpf_probe_read_user(code, sizeof code, (void*)(pc - place)) != 0) return 0;
+  if ((code[0] & 0x00ff00000000ffff) == 0x00680000000025ff)
+    return place == 0 && (code[1] >> 24 & 0xff) == 0xe9;
+  if ((__u32)code[0] != mark) return 0;
+  if ((code[0] >> 32 & 0xffff) == 0xbb41 && (code[1] >> 16 & 0xffff) == 0x25ff)
+    return place == 0 || place == 4 || place == 10;
+  if ((code[0] >> 32 & 0xffff) != 0x25ff || (place != 0 && place != 4)) return 0;
+  return code[1] >> 16 == 0x0000441f0f66 || ((code[1] >> 16 & 0xff) == 0xcc && code[1] >> 56 == 0xcc);
 }
 
 /* Code without rules: a stub of a PLT, the trampoline of python -X perf, or frame pointers. */
 CHECKED_ONCE int step_without_rule(struct walk* walk) {
   if (walk == 0) return 0;
   __u64 frame = walk->frame, stack = walk->stack + 16;
-  if (walk->exact && leads_to_jump(walk->pc)) {
+  if (walk->exact && is_in_stub(walk->pc)) {
     if (!copy_word(walk, walk->stack, &walk->pc)) return 0;
     walk->stack += 8;
     walk->exact = 0;

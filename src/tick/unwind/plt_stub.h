@@ -46,16 +46,24 @@ inline bool find_rule_by_code(const uint32_t (&words)[kPltWords], UnwindRule* ru
   return true;
 }
 
-inline constexpr unsigned kJumpBytes = 13;  ///< from a place on, by which the jump of a stub is known
+inline constexpr unsigned kEntryBytes = 16;  ///< of an entry, on x86-64, which begins at a multiple of that
 
-/// x86-64: true if the code goes on to the jump of a stub: endbr64, mov $number,%r11d and the prefix bnd, if
-/// they are there, and jmp *offset(%rip). The stack is as the caller left it.
-inline bool leads_to_jump(const unsigned char (&bytes)[kJumpBytes]) noexcept {
-  const unsigned char* at = bytes;
-  if (at[0] == 0xf3 && at[1] == 0x0f && at[2] == 0x1e && at[3] == 0xfa) at += 4;
-  if (at[0] == 0x41 && at[1] == 0xbb) at += 6;
-  if (at[0] == 0xf2) ++at;
-  return at[0] == 0xff && at[1] == 0x25;
+/// x86-64: true if the code there is an entry of lld's or mold's, and `place` before or at its jump to the
+/// function: the stack is as the caller left it. All of an entry is compared: a jump through a variable may
+/// be anything else.
+///   lld      jmp *slot(%rip); push $number; jmp to the first entry
+///   -z ibtplt, and mold's .plt.got    endbr64; jmp *slot(%rip); nopw or int3
+///   mold     endbr64; mov $number,%r11d; jmp *slot(%rip)
+inline bool is_stub(const unsigned char (&code)[kEntryBytes], unsigned place) noexcept {
+  constexpr unsigned char kMark[] = {0xf3, 0x0f, 0x1e, 0xfa}, kNop[] = {0x66, 0x0f, 0x1f, 0x44, 0, 0};
+  const auto jumps = [&code](unsigned at) { return code[at] == 0xff && code[at + 1] == 0x25; };
+  const bool is_marked = __builtin_memcmp(code, kMark, sizeof kMark) == 0;
+  if (place == 0 && jumps(0) && code[6] == 0x68 && code[11] == 0xe9) return true;
+  if (is_marked && jumps(10) && code[4] == 0x41 && code[5] == 0xbb)
+    return place == 0 || place == 4 || place == 10;
+  const bool is_filled =
+      __builtin_memcmp(code + 10, kNop, sizeof kNop) == 0 || (code[10] == 0xcc && code[15] == 0xcc);
+  return is_marked && jumps(4) && is_filled && (place == 0 || place == 4);
 }
 
 /// The rule at `address`, in code without tables, if that lies in an entry of a PLT or leaves a signal
@@ -69,8 +77,9 @@ bool find_rule_by_code(uint64_t address, UnwindRule* rule, Read&& read) noexcept
            read(address - kBefore, sizeof words, reinterpret_cast<unsigned char*>(words)) &&
            find_rule_by_code(words, rule);
   } else {
-    unsigned char bytes[kJumpBytes];
-    if (!read(address, sizeof bytes, bytes) || !leads_to_jump(bytes)) return false;
+    unsigned char code[kEntryBytes];
+    const unsigned place = address % kEntryBytes;
+    if (!read(address - place, sizeof code, code) || !is_stub(code, place)) return false;
     *rule = {.cfa = CfaKind::kStack, .cfa_words = 1};
     return true;
   }
@@ -98,11 +107,10 @@ inline bool find_jump_stub(const unsigned char (&bytes)[kStubBytes], unsigned* b
 /// `read(address, bytes)` reads kStubBytes of code that the table covers; false if it cannot.
 template <class Read>
 uint64_t function_start(const CfiFunction& function, uint64_t address, Read&& read) noexcept {
-  constexpr uint64_t kEntryBytes = 16;
   unsigned char bytes[kStubBytes];
   unsigned before = 0;
   if (kReturnsInRegister) return function.start;
-  if (function.rule.cfa == CfaKind::kPlt) return address & ~(kEntryBytes - 1);
+  if (function.rule.cfa == CfaKind::kPlt) return address & ~uint64_t{kEntryBytes - 1};
   if (function.rule.cfa != CfaKind::kStack || function.rule.cfa_words != 1) return function.start;
   if (address - function.start < kStubBefore || function.end - address < kStubBytes - kStubBefore)
     return function.start;

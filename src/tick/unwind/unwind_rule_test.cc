@@ -91,34 +91,38 @@ TEST(PltStub, IsKnownAtEachOfItsInstructions) {
   }
 }
 
-TEST(PltStub, WithoutATableIsKnownByTheJumpItLeadsTo) {
-  const std::vector<std::vector<unsigned char>> stubs = {
-      {0xff, 0x25, 0x8a, 0x22, 0, 0, 0x68, 2, 0, 0, 0, 0xe9, 0xd0},              // lld's
-      {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x8a, 0x22, 0, 0, 0x66, 0x0f, 0x1f},  // with -z ibtplt
-      {0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb, 3, 0, 0, 0, 0xff, 0x25, 0x66},        // mold's
-      {0x41, 0xbb, 3, 0, 0, 0, 0xff, 0x25, 0x66, 0x24, 0, 0, 0xcc},              // in the middle of it
-      {0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0x8a, 0x22, 0, 0, 0x0f, 0x1f},  // with -z bndplt
-  };
-  const std::vector<std::vector<unsigned char>> others = {
-      {0xff, 0xe0, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90},  // jmp *%rax
-      {0x68, 2, 0, 0, 0, 0xe9, 0xd0, 0xff, 0xff, 0xff, 0xff, 0x25, 0x8a},              // has pushed, or will
-      {0xff, 0x15, 0x8a, 0x22, 0, 0, 0xff, 0x25, 0, 0, 0, 0, 0},                       // calls
-  };
-  const auto rule_of = [](const std::vector<unsigned char>& code) {
-    UnwindRule rule;
-    const auto read = [&code](uint64_t, unsigned bytes, unsigned char* to) {
-      std::copy_n(code.begin(), bytes, to);
-      return true;
-    };
-    EXPECT_EQ(find_rule_by_code(4096, &rule, read), rule.cfa != CfaKind::kNone);
-    return rule;
-  };
+/// An entry of 16 bytes, and where in it the rule holds, one bit a byte.
+struct KnownEntry {
+  std::vector<unsigned char> code;
+  unsigned places;
+};
+
+TEST(PltStub, WithoutATableIsKnownByAllOfItsBytes) {
   if (kReturnsInRegister) GTEST_SKIP() << "of x86-64";
-  for (const auto& code : stubs) {
-    EXPECT_EQ(rule_of(code).cfa, CfaKind::kStack);
-    EXPECT_EQ(rule_of(code).cfa_words, 1);
-  }
-  for (const auto& code : others) EXPECT_EQ(rule_of(code).cfa, CfaKind::kNone);
+  const KnownEntry entries[] = {
+      {{0xff, 0x25, 0x8a, 0x22, 0, 0, 0x68, 2, 0, 0, 0, 0xe9, 0xd0, 0xff, 0xff, 0xff}, 1},  // lld's
+      {{0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 2, 0, 0, 0x66, 0x0f, 0x1f, 0x44, 0, 0}, 1 | 1 << 4},
+      {{0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 2, 0, 0, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc}, 1 | 1 << 4},
+      {{0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb, 3, 0, 0, 0, 0xff, 0x25, 1, 2, 0, 0}, 1 | 1 << 4 | 1 << 10},
+      // A function that goes where a variable says: its stack may be anything.
+      {{0x55, 0x48, 0x89, 0xe5, 0xff, 0x25, 1, 2, 0, 0, 0x66, 0x0f, 0x1f, 0x44, 0, 0}, 0},
+      {{0xff, 0x25, 0x8a, 0x22, 0, 0, 0x48, 0xff, 0xc0, 0xff, 0x25, 0xe9, 0xd0, 0xff, 0xff, 0xff}, 0},
+      {{0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 2, 0, 0, 0x48, 0xff, 0xc0, 0x5d, 0xc3, 0x90}, 0},
+      {{0xff, 0xe0, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}, 0},
+  };
+  constexpr uint64_t kStart = 4096;
+  for (const KnownEntry& entry : entries)
+    for (unsigned place = 0; place < kEntryBytes; ++place) {
+      UnwindRule rule;
+      const auto read = [&entry](uint64_t from, unsigned bytes, unsigned char* to) {
+        std::copy_n(entry.code.begin() + static_cast<long>(from - kStart), bytes, to);
+        return true;
+      };
+      const bool is_known = (entry.places >> place & 1) != 0;
+      EXPECT_EQ(find_rule_by_code(kStart + place, &rule, read), is_known) << place;
+      EXPECT_EQ(rule.cfa, is_known ? CfaKind::kStack : CfaKind::kNone);
+      EXPECT_EQ(rule.cfa_words, is_known ? 1 : 0);
+    }
 }
 
 TEST_F(UnwindStepTest, BehindCloneTheParentAloneHasACaller) {
