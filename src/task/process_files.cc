@@ -274,11 +274,13 @@ bool ProcessFiles::is_file_of(const std::string& link, const ObjectIdentity& obj
   return facts && facts->inode == object.inode && facts->device == object.device;
 }
 
-/// The program's, and those of a few mappings that may be of it, which root alone may follow. By its inode;
-/// if that is not known by its name, which has more before it here if the process has another root.
+/// The program's, which nobody can write to while it runs; and those of a few mappings that may be of it,
+/// which root alone may follow. By its inode; if that is not known by its name, which has more before it here
+/// if the process has another root. Without a build id nothing proves that the file is still what it was.
 std::vector<std::string> ProcessFiles::links_to_deleted(const ObjectIdentity& object, pid_t pid) {
   constexpr size_t kMostLinks = 4;
   std::vector<std::string> links{directory_of(pid) + "/exe"};
+  if (object.build_id_bytes == 0) return links;
   visit_places(pid, [&](const ExecutableMapping& mapping) {
     const bool may_be =
         object.inode != 0 ? mapping.object.inode == object.inode : object.path.ends_with(mapping.object.path);
@@ -291,9 +293,14 @@ std::vector<std::string> ProcessFiles::links_to_deleted(const ObjectIdentity& ob
 }
 
 /// What was deleted (by an upgrade, say) has no path any more, but its process leads to it. Not for ever: a
-/// JIT may have thousands of memfds, which are no executables.
+/// JIT may have thousands of memfds, which are no executables. And whoever makes a memfd may give it the name
+/// of another's: not if he is another user.
 UniqueFd ProcessFiles::open_deleted(const ObjectIdentity& object, pid_t pid) {
   constexpr unsigned kMostFailures = 16;
+  struct stat process;
+  if (object.path.starts_with("/memfd:") &&
+      (stat(directory_of(pid).c_str(), &process) != 0 || process.st_uid != geteuid()))
+    return {};
   if (failed_searches_.size() >= kMostFiles) failed_searches_.clear();
   unsigned& failed = failed_searches_[pid];
   if (failed >= kMostFailures) return {};

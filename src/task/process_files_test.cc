@@ -154,6 +154,28 @@ TEST_F(ProcessFilesTest, DeletedFilesOfOneProcessAreNotSearchedForWithoutEnd) {
   waitpid(target, nullptr, 0);
 }
 
+// It may have been written to since: nothing would tell.
+TEST_F(ProcessFilesTest, ADeletedFileWithoutABuildIdIsNotOpenedByItsMapping) {
+  const std::string path = directory_ + "/library", deleted = path + " (deleted)";
+  std::filesystem::copy_file("/proc/self/exe", path);
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_NE(mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0), MAP_FAILED);
+  std::filesystem::remove(path);
+  struct stat status;
+  uint8_t id[kBuildIdBytes];
+  ASSERT_EQ(fstat(file.get(), &status), 0);
+  ObjectIdentity object;
+  object.path = deleted;
+  object.device = device_number(status.st_dev);
+  object.inode = status.st_ino;
+  ASSERT_TRUE(files_.start_helper());
+  EXPECT_EQ(files_.hold(object, getpid()), -1);
+  object.build_id = id;
+  object.build_id_bytes = read_build_id(file.get(), id);
+  if (object.build_id_bytes == 0 || files_.hold(object, getpid()) < 0)
+    GTEST_SKIP() << "needs a build id and CAP_CHECKPOINT_RESTORE to open it";
+}
+
 // Also of a program that is deleted, whose file nobody finds by its path.
 TEST_F(ProcessFilesTest, TheHelperReadsBuildIdsInMemoryAsOneDoesOneself) {
   ASSERT_TRUE(files_.start_helper());
