@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/next_call.h"
@@ -12,6 +13,7 @@ namespace pctally {
 namespace {
 
 void (*g_at_exec)(bool begins) = nullptr;
+size_t (*g_unreadable)(char* const* environment) = nullptr;
 constinit NextCall g_execve("execve", execve);
 constinit NextCall g_execv("execv", execv);
 constinit NextCall g_execvp("execvp", execvp);
@@ -23,10 +25,34 @@ __attribute__((constructor)) void find_calls() {
   find_all(g_execve, g_execv, g_execvp, g_execvpe, g_fexecve, g_execveat);
 }
 
+/// Executes with a copy of the environment, on the stack, in which variable `place` has not its first entry;
+/// or without the variable, if it has no other.
 template <typename Execute>
-int execute(Execute&& next) noexcept {
+int execute_without(char* const* environment, size_t place, Execute&& next) noexcept {
+  constexpr char kPreload[] = "LD_PRELOAD=";
+  constexpr size_t kBytes = sizeof kPreload - 1;
+  size_t count = 0;
+  while (environment[count] != nullptr) ++count;
+  auto** copy = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
+  memcpy(copy, environment, (count + 1) * sizeof(char*));
+  const char* rest = strchr(environment[place], ':');
+  if (rest == nullptr) {
+    memmove(copy + place, copy + place + 1, (count - place) * sizeof(char*));
+    return next(copy);
+  }
+  const size_t bytes = strlen(rest + 1) + 1;
+  auto* variable = static_cast<char*>(alloca(kBytes + bytes));
+  memcpy(variable, kPreload, kBytes);
+  memcpy(variable + kBytes, rest + 1, bytes);
+  copy[place] = variable;
+  return next(copy);
+}
+
+template <typename Execute>
+int execute(char* const* environment, Execute&& next) noexcept {
+  const size_t place = g_unreadable == nullptr ? kNoVariable : g_unreadable(environment);
   if (g_at_exec != nullptr) g_at_exec(true);
-  const int failed = next();
+  const int failed = place == kNoVariable ? next(environment) : execute_without(environment, place, next);
   if (g_at_exec != nullptr) g_at_exec(false);
   return failed;
 }
@@ -48,7 +74,10 @@ char* const* take_arguments(char** arguments, const char* first, va_list rest,
 
 }  // namespace
 
-void set_exec_hook(void (*at_exec)(bool begins)) noexcept { g_at_exec = at_exec; }
+void set_exec_hook(void (*at_exec)(bool begins), size_t (*unreadable)(char* const* environment)) noexcept {
+  g_at_exec = at_exec;
+  g_unreadable = unreadable;
+}
 
 }  // namespace pctally
 
@@ -58,27 +87,29 @@ using namespace pctally;
 
 PCTALLY_HOOK int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
   auto* next = g_execve.get();
-  return execute([&] { return next(path, arguments, environment); });
+  return execute(environment, [&](char* const* with) { return next(path, arguments, with); });
 }
 
 PCTALLY_HOOK int execv(const char* path, char* const arguments[]) noexcept {
-  auto* next = g_execv.get();
-  return execute([&] { return next(path, arguments); });
+  return execute(__environ, [&](char* const* with) {
+    return with == __environ ? g_execv.get()(path, arguments) : g_execve.get()(path, arguments, with);
+  });
 }
 
 PCTALLY_HOOK int execvp(const char* file, char* const arguments[]) noexcept {
-  auto* next = g_execvp.get();
-  return execute([&] { return next(file, arguments); });
+  return execute(__environ, [&](char* const* with) {
+    return with == __environ ? g_execvp.get()(file, arguments) : g_execvpe.get()(file, arguments, with);
+  });
 }
 
 PCTALLY_HOOK int execvpe(const char* file, char* const arguments[], char* const environment[]) noexcept {
   auto* next = g_execvpe.get();
-  return execute([&] { return next(file, arguments, environment); });
+  return execute(environment, [&](char* const* with) { return next(file, arguments, with); });
 }
 
 PCTALLY_HOOK int fexecve(int fd, char* const arguments[], char* const environment[]) noexcept {
   auto* next = g_fexecve.get();
-  return execute([&] { return next(fd, arguments, environment); });
+  return execute(environment, [&](char* const* with) { return next(fd, arguments, with); });
 }
 
 /// Younger than some C libraries.
@@ -86,7 +117,8 @@ PCTALLY_HOOK int execveat(int directory, const char* path, char* const arguments
                           int flags) noexcept {
   auto* next = g_execveat.get();
   if (next == nullptr) return errno = ENOSYS, -1;
-  return execute([&] { return next(directory, path, arguments, environment, flags); });
+  return execute(environment,
+                 [&](char* const* with) { return next(directory, path, arguments, with, flags); });
 }
 
 // The arguments are put on the stack, as by the C library: a child of vfork(2) may be the caller.

@@ -162,62 +162,9 @@ ProcessRecord* own_record() noexcept {
   return pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
 }
 
-/// The recorder's entry in LD_PRELOAD, the first, where it has been taken out.
-struct TakenOut {
-  char entry[PATH_MAX];
-  size_t bytes = 0;      ///< of it, with the colon behind it; 0: it is in
-  char* list = nullptr;  ///< the variable then
-  size_t rest = 0;       ///< and its length since
-};
-TakenOut g_taken_out;
-
-/// Both: access(2) knows nothing of Landlock, and open(2) may succeed by capabilities that end with the exec.
-bool is_here(const char* path) noexcept {
-  const int before = errno;
-  const int fd = access(path, R_OK) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-  const bool here = fd >= 0 || errno == EMFILE || errno == ENFILE;
-  if (fd >= 0) close(fd);
-  errno = before;
-  return here;
-}
-
-bool is_ours(const char* entry, size_t length) noexcept {
-  constexpr char kName[] = "libpctally-preload.so";
-  constexpr size_t kLength = sizeof kName - 1;
-  return length >= kLength && length < sizeof g_taken_out.entry &&
-         strncmp(entry + length - kLength, kName, kLength) == 0;
-}
-
-/// Where a new root does not have the library, or a new user may not read it, the dynamic linker would say so
-/// in the output of each program executed there. Where it is there again (bwrap changes the root twice, and a
-/// child of vfork shares its parent's environment) it is put back. In place, without the heap: a child of
-/// vfork may be the caller.
-void follow_access() noexcept {
-  TakenOut& out = g_taken_out;
-  char* list = getenv("LD_PRELOAD");
-  if (list == nullptr) return;
-  const size_t length = strcspn(list, ":");
-  if (out.bytes == 0 && is_ours(list, length)) {
-    memcpy(out.entry, list, length);
-    out.entry[length] = '\0';
-    if (is_here(out.entry)) return;
-    out.bytes = list[length] == ':' ? length + 1 : length;
-    memmove(list, list + out.bytes, strlen(list + out.bytes) + 1);
-    out.list = list;
-    out.rest = strlen(list);
-  } else if (out.bytes != 0 && list == out.list && strlen(list) == out.rest && is_here(out.entry)) {
-    memmove(list + out.bytes, list, out.rest + 1);
-    const size_t entry = strlen(out.entry);
-    memcpy(list, out.entry, entry);
-    if (out.bytes > entry) list[entry] = ':';
-    out.bytes = 0;
-  }
-}
-
 /// The image ends, or does not: the next one's start is what the process uses from here on. A child of
 /// vfork(2) is in its parent's memory, and not its parent.
 void note_exec(bool begins) noexcept {
-  if (begins && !has_seccomp_filter()) follow_access();
   if (g_injected->process == 0 || has_seccomp_filter() || getpid() != g_pid) return;
   BusErrorsAdmitted admitted;
   own_record()->cpu_ns = begins ? cpu_used_ns() : 0;
@@ -362,6 +309,76 @@ void clean_environment() noexcept {
     unsetenv("LD_PRELOAD");
 }
 
+/// The recorder's entry in LD_PRELOAD, the first, where it has been taken out.
+struct TakenOut {
+  char entry[PATH_MAX];
+  size_t bytes = 0;      ///< of it, with the colon behind it; 0: it is in
+  char* list = nullptr;  ///< the variable then
+  size_t rest = 0;       ///< and its length since
+};
+TakenOut g_taken_out;
+
+/// Both: access(2) knows nothing of Landlock, and open(2) may succeed by capabilities that end with the exec.
+bool is_here(const char* path) noexcept {
+  const int before = errno;
+  const int fd = access(path, R_OK) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  const bool here = fd >= 0 || errno == EMFILE || errno == ENFILE;
+  if (fd >= 0) close(fd);
+  errno = before;
+  return here;
+}
+
+bool is_ours(const char* entry, size_t length) noexcept {
+  constexpr char kName[] = "libpctally-preload.so";
+  constexpr size_t kLength = sizeof kName - 1;
+  return length >= kLength && length < sizeof g_taken_out.entry &&
+         strncmp(entry + length - kLength, kName, kLength) == 0;
+}
+
+/// Where a new root does not have the library, the dynamic linker would say so in the output of each program
+/// executed there; where the next root has it again (bwrap changes it twice) it is put back. In place,
+/// without the heap: a child of vfork may be the caller.
+void follow_root() noexcept {
+  TakenOut& out = g_taken_out;
+  char* list = getenv("LD_PRELOAD");
+  if (list == nullptr) return;
+  const size_t length = strcspn(list, ":");
+  if (out.bytes == 0 && is_ours(list, length)) {
+    memcpy(out.entry, list, length);
+    out.entry[length] = '\0';
+    if (is_here(out.entry)) return;
+    out.bytes = list[length] == ':' ? length + 1 : length;
+    memmove(list, list + out.bytes, strlen(list + out.bytes) + 1);
+    out.list = list;
+    out.rest = strlen(list);
+  } else if (out.bytes != 0 && list == out.list && strlen(list) == out.rest && is_here(out.entry)) {
+    memmove(list + out.bytes, list, out.rest + 1);
+    const size_t entry = strlen(out.entry);
+    memcpy(list, out.entry, entry);
+    if (out.bytes > entry) list[entry] = ':';
+    out.bytes = 0;
+  }
+}
+
+/// Which variable of an environment names our library, to whoever may not read it: another user, or a program
+/// behind Landlock. kNoVariable: none does.
+size_t unreadable_variable(char* const* environment) noexcept {
+  constexpr char kPreload[] = "LD_PRELOAD=";
+  constexpr size_t kBytes = sizeof kPreload - 1;
+  char entry[PATH_MAX];
+  if (environment == nullptr || has_seccomp_filter()) return kNoVariable;
+  for (size_t i = 0; environment[i] != nullptr; ++i) {
+    if (strncmp(environment[i], kPreload, kBytes) != 0) continue;
+    const char* list = environment[i] + kBytes;
+    const size_t length = strcspn(list, ":");
+    if (!is_ours(list, length)) return kNoVariable;
+    memcpy(entry, list, length);
+    entry[length] = '\0';
+    return is_here(entry) ? kNoVariable : i;
+  }
+  return kNoVariable;
+}
+
 __attribute__((constructor)) void enter() {
   const char* path = getenv("PCTALLY_RECORD");
   if (path == nullptr || getauxval(AT_SECURE) != 0 || in_valgrind() || is_kept_out() || uses_no_libc())
@@ -389,9 +406,9 @@ __attribute__((constructor)) void enter() {
   pthread_atfork(nullptr, nullptr, in_child);
   g_met = page_cleared_in_children();
   (void)is_entered(getpid());
-  set_exec_hook(note_exec);
+  set_exec_hook(note_exec, unreadable_variable);
   set_unload_hook(note_unload);
-  set_entry_hooks(g_met == nullptr ? nullptr : notice_unseen_fork, follow_access);
+  set_entry_hooks(g_met == nullptr ? nullptr : notice_unseen_fork, follow_root);
   note_start(injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true}));
   watch_clock();
 }

@@ -148,14 +148,19 @@ class NewRoot(unittest.TestCase):
                         self.assertIn("another root", " ".join(row["note"] for row in data["processes"]))
 
     def test_nor_where_another_user_may_not_read_the_library(self):
-        """An installation in one's home directory. A child of vfork(2) gives up the rights there, and its parent keeps the library."""
+        """An installation in one's home directory. A child of vfork(2) gives up the rights there, and its parent keeps the library. The
+        environment may be the program's own, or another; other libraries stay in it."""
         p.need_other_users(self)
         prefix = tempfile.mkdtemp(dir=p.scratch())  # 0700
         for name in ("bin/pctally", "lib/libpctally-preload.so"):
             os.makedirs(os.path.join(prefix, os.path.dirname(name)))
             shutil.copy(os.path.join(p.BUILD, name), os.path.join(prefix, name))
-        script = ("import subprocess, sys\n"
-                  "subprocess.run(sys.argv[1:], user=65534, group=65534, extra_groups=[])\nsubprocess.run(sys.argv[1:])")
+        script = ("import os, subprocess, sys\n"
+                  "other = dict(os.environ, LD_PRELOAD=os.environ['LD_PRELOAD'] + ':/lib/nothing.so')\n"
+                  "for env in None, dict(os.environ):\n"
+                  "    subprocess.run(sys.argv[1:], user=65534, group=65534, extra_groups=[], env=env)\n"
+                  "print(subprocess.run(['env'], user=65534, group=65534, extra_groups=[], env=other, capture_output=True, text=True))\n"
+                  "subprocess.run(sys.argv[1:])")
         spinner = [p.program("spinner"), "1", "0.3"]
         for command in ([*p.as_user(), *spinner], [sys.executable, "-S", "-c", script, *spinner]):
             for engine in p.engines("timer", "trap"):
@@ -165,6 +170,7 @@ class NewRoot(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertNotIn("ld.so", done.stderr)
                 if command[0] == sys.executable:
+                    self.assertIn("LD_PRELOAD=/lib/nothing.so\\n", done.stdout)
                     self.assertGreater(p.seconds_at_most(p.report(path), "spin_here"), 0.2, engine)
 
     def test_where_the_old_root_comes_back_the_library_does(self):
