@@ -31,15 +31,14 @@ template <typename Execute>
 int execute_without(char* const* environment, size_t place, Execute&& next) noexcept {
   constexpr char kPreload[] = "LD_PRELOAD=";
   constexpr size_t kBytes = sizeof kPreload - 1;
-  size_t count = 0;
+  const char* rest = strchr(environment[place], ':');
+  size_t count = 0, kept = 0;
   while (environment[count] != nullptr) ++count;
   auto** copy = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
-  memcpy(copy, environment, (count + 1) * sizeof(char*));
-  const char* rest = strchr(environment[place], ':');
-  if (rest == nullptr) {
-    memmove(copy + place, copy + place + 1, (count - place) * sizeof(char*));
-    return next(copy);
-  }
+  for (size_t i = 0; i < count; ++i)
+    if (i != place || rest != nullptr) copy[kept++] = environment[i];
+  copy[kept] = nullptr;
+  if (rest == nullptr) return next(copy);
   const size_t bytes = strlen(rest + 1) + 1;
   auto* variable = static_cast<char*>(alloca(kBytes + bytes));
   memcpy(variable, kPreload, kBytes);

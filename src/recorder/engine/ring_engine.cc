@@ -164,11 +164,11 @@ void RingEngine::apply_throttle(const RingSet::Record& event) {
 
 bool RingEngine::is_kernel_worker(const RingSet::Sample& sample) {
   constexpr size_t kMost = 1024;
-  if (kernel_workers_.contains(sample.tid)) return true;
+  if (kernel_workers_.contains({sample.pid, sample.tid})) return true;
   ProcStat stat;
   if (!read_proc_stat(sample.pid, &stat, sample.tid) || !stat.kernel_worker) return false;
   if (kernel_workers_.size() >= kMost) kernel_workers_.clear();
-  kernel_workers_.insert(sample.tid);
+  kernel_workers_.insert({sample.pid, sample.tid});
   return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time_ns.h"
@@ -70,12 +71,12 @@ class RingEngine : public Engine {
   uint64_t samples_ = 0;
   bool loss_pending_ = false;  ///< losses or throttling were reported and are not booked yet
   Tally sum_;
-  std::vector<Losses> losses_;        ///< one per ring
-  std::set<int32_t> kernel_workers_;  ///< threads: ProcStat::kernel_worker
-  double lost_ = 0;                   ///< ticks of the target
-  uint64_t window_cpu_ns_ = 0;        ///< the target's CPU time when the rings were last emptied in time
-  uint64_t window_own_ = 0;           ///< its ticks since
-  double window_lost_ = 0;            ///< of it, booked since
+  std::vector<Losses> losses_;                            ///< one per ring
+  std::set<std::pair<int32_t, int32_t>> kernel_workers_;  ///< process and thread: ProcStat::kernel_worker
+  double lost_ = 0;                                       ///< ticks of the target
+  uint64_t window_cpu_ns_ = 0;  ///< the target's CPU time when the rings were last emptied in time
+  uint64_t window_own_ = 0;     ///< its ticks since
+  double window_lost_ = 0;      ///< of it, booked since
   uint64_t cpu_ns_ = 0;
   std::string blind_cpus_;
 };
