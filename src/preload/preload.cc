@@ -1,5 +1,6 @@
 // What LD_PRELOAD brings into a program by engines that run in it: joins the profile file, starts the clock
 // the file's header names, and is otherwise not there. If anything is amiss it does nothing at all.
+#include <alloca.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -365,13 +366,13 @@ void follow_root() noexcept {
 size_t unreadable_variable(char* const* environment) noexcept {
   constexpr char kPreload[] = "LD_PRELOAD=";
   constexpr size_t kBytes = sizeof kPreload - 1;
-  char entry[PATH_MAX];
   if (environment == nullptr || has_seccomp_filter()) return kNoVariable;
   for (size_t i = 0; environment[i] != nullptr; ++i) {
     if (strncmp(environment[i], kPreload, kBytes) != 0) continue;
     const char* list = environment[i] + kBytes;
     const size_t length = strcspn(list, ":");
     if (!is_ours(list, length)) return kNoVariable;
+    auto* entry = static_cast<char*>(alloca(length + 1));
     memcpy(entry, list, length);
     entry[length] = '\0';
     return is_here(entry) ? kNoVariable : i;
