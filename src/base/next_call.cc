@@ -49,4 +49,11 @@ int next_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
   return g_sigmask.get()(how, set, before);
 }
 
+void next_sigmask(int how, int signal) noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  next_sigmask(how, &set, nullptr);
+}
+
 }  // namespace pctally

@@ -46,5 +46,7 @@ int next_sigaction(int signal, const struct sigaction* action, struct sigaction*
 /// the thread makes a call that it knows, and the stack is another one by then.
 int kernel_sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 int next_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept;
+/// Of one signal alone.
+void next_sigmask(int how, int signal) noexcept;
 
 }  // namespace pctally

@@ -163,13 +163,6 @@ Status set_handler(int signal) noexcept {
   return kernel_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
 }
 
-void unblock(int signal) noexcept {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, signal);
-  next_sigmask(SIG_UNBLOCK, &set, nullptr);
-}
-
 Status install_handler(int below) noexcept REQUIRES(g_threads) {
   if (!g_knows_blocked) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
   g_knows_blocked = true;
@@ -178,7 +171,7 @@ Status install_handler(int below) noexcept REQUIRES(g_threads) {
   if (auto set = set_handler(signal); !set) return set;
   g_program_action.action() = {};
   __atomic_store_n(&g_signal, signal, __ATOMIC_RELEASE);
-  if (sigismember(&g_blocked, signal) == 1) unblock(signal);
+  if (sigismember(&g_blocked, signal) == 1) next_sigmask(SIG_UNBLOCK, signal);
   return {};
 }
 

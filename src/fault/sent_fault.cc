@@ -34,10 +34,7 @@ void send_again(const SentFault& fault) noexcept {
   info.si_pid = fault.pid;
   info.si_uid = fault.uid;
   info.si_value.sival_ptr = fault.value;
-  sigset_t mask;
-  sigemptyset(&mask);
-  sigaddset(&mask, fault.signal);
-  next_sigmask(SIG_BLOCK, &mask, nullptr);
+  next_sigmask(SIG_BLOCK, fault.signal);
   syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), fault.signal, &info);
 }
 

@@ -29,8 +29,6 @@ __attribute__((constructor)) void find_calls() {
 /// or without the variable, if it has no other.
 template <typename Execute>
 int execute_without(char* const* environment, size_t place, Execute&& next) noexcept {
-  constexpr char kPreload[] = "LD_PRELOAD=";
-  constexpr size_t kBytes = sizeof kPreload - 1;
   const char* rest = strchr(environment[place], ':');
   size_t count = 0, kept = 0;
   while (environment[count] != nullptr) ++count;
@@ -39,10 +37,10 @@ int execute_without(char* const* environment, size_t place, Execute&& next) noex
     if (i != place || rest != nullptr) copy[kept++] = environment[i];
   copy[kept] = nullptr;
   if (rest == nullptr) return next(copy);
-  const size_t bytes = strlen(rest + 1) + 1;
-  auto* variable = static_cast<char*>(alloca(kBytes + bytes));
-  memcpy(variable, kPreload, kBytes);
-  memcpy(variable + kBytes, rest + 1, bytes);
+  const size_t name = strcspn(environment[place], "=") + 1, bytes = strlen(rest + 1) + 1;
+  auto* variable = static_cast<char*>(alloca(name + bytes));
+  memcpy(variable, environment[place], name);
+  memcpy(variable + name, rest + 1, bytes);
   copy[place] = variable;
   return next(copy);
 }

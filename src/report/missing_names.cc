@@ -110,7 +110,7 @@ void add_missing_names(const Profile& profile, ObjectNames& names, bool lines,
     std::ranges::stable_sort(lacks, std::greater{}, [](const Lack* lack) { return lack->percent; });
   for (const Lack& lack : all) {
     const std::vector<const Lack*>& lacks = alike[reason_of(lack)];
-    const bool together = static_cast<size_t>(std::ranges::count_if(lacks, worth_it)) > kMostNamed;
+    const bool together = lacks.size() > kMostNamed && worth_it(lacks[kMostNamed]);  // the most ticks first
     if (together ? lacks.front() != &lack : !worth_it(&lack)) continue;
     warnings->push_back(
         {Severity::kNote, lack.missing.id, together ? text_of(names, lacks) : text_of(profile, names, lack)});

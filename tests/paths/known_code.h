@@ -51,7 +51,7 @@ __asm__(
     ".type after_goroutine,@function\nafter_goroutine: mov %rbx,%rsp\n pop %rbx\n pop %rbp\n ret\n"
     ".size after_goroutine,.-after_goroutine\n .skip 64,0xcc\n");
 
-/* As mold writes stubs of the PLT, without tables: a hundred of them, each of which jumps to the next one. */
+/* A hundred stubs of the PLT as mold writes them. No unwind table describes them. Each jumps to the next. */
 void bare_stub(void);
 __asm__(
     ".text\n.p2align 4\n.type bare_stub,@function\nbare_stub:\n.set stubs,0\n.rept 100\n"

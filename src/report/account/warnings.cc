@@ -239,12 +239,12 @@ void check_samples(const Profile& profile, const Account& account, Warnings* out
                                                                       : why_no_ticks(profile, account));
   else if (const auto samples = static_cast<uint64_t>(std::lround(account.effective_samples));
            account.effective_samples < kFewSamples) {
-    const bool missed = counts_known_time && was_missed(profile, account);
-    add(out, Severity::kWarning, "few-samples",
-        fmt::format("{}{}{}",
-                    samples == 0 ? "no effective sample: the shares say nothing"
-                                 : "only " + counted(samples, "effective sample") + ": the shares are rough",
-                    missed ? "" : "; record for longer", missed ? "" : higher_rate(profile)));
+    std::string text = samples == 0
+                           ? "no effective sample: the shares say nothing"
+                           : "only " + counted(samples, "effective sample") + ": the shares are rough";
+    if (!counts_known_time || !was_missed(profile, account))
+      text += std::string("; record for longer") + higher_rate(profile);
+    add(out, Severity::kWarning, "few-samples", std::move(text));
   }
 }
 

@@ -46,6 +46,12 @@ inline bool find_rule_by_code(const uint32_t (&words)[kPltWords], UnwindRule* ru
   return true;
 }
 
+/// Where a jump through a pointer may lead: endbr64, of kMarkBytes.
+inline bool is_mark(const unsigned char* at) noexcept {
+  return at[0] == 0xf3 && at[1] == 0x0f && at[2] == 0x1e && at[3] == 0xfa;
+}
+inline constexpr unsigned kMarkBytes = 4;
+
 inline constexpr unsigned kEntryBytes = 16;  ///< of an entry, on x86-64, which begins at a multiple of that
 
 /// x86-64: true if the code there is an entry of lld's or mold's, and `place` before or at its jump to the
@@ -55,9 +61,9 @@ inline constexpr unsigned kEntryBytes = 16;  ///< of an entry, on x86-64, which 
 ///   -z ibtplt, and mold's .plt.got    endbr64; jmp *slot(%rip); nopw or int3
 ///   mold     endbr64; mov $number,%r11d; jmp *slot(%rip)
 inline bool is_stub(const unsigned char (&code)[kEntryBytes], unsigned place) noexcept {
-  constexpr unsigned char kMark[] = {0xf3, 0x0f, 0x1e, 0xfa}, kNop[] = {0x66, 0x0f, 0x1f, 0x44, 0, 0};
+  constexpr unsigned char kNop[] = {0x66, 0x0f, 0x1f, 0x44, 0, 0};
   const auto jumps = [&code](unsigned at) { return code[at] == 0xff && code[at + 1] == 0x25; };
-  const bool is_marked = __builtin_memcmp(code, kMark, sizeof kMark) == 0;
+  const bool is_marked = is_mark(code);
   if (place == 0 && jumps(0) && code[6] == 0x68 && code[11] == 0xe9) return true;
   if (is_marked && jumps(10) && code[4] == 0x41 && code[5] == 0xbb)
     return place == 0 || place == 4 || place == 10;
@@ -91,10 +97,6 @@ inline constexpr unsigned kStubBytes = 11;  ///< and all of them
 /// True if the code at bytes[kStubBefore] is a stub of .plt.sec or .plt.got on x86-64: jmp *offset(%rip),
 /// with or without an endbr64 and a prefix. *before: bytes from its start.
 inline bool find_jump_stub(const unsigned char (&bytes)[kStubBytes], unsigned* before) noexcept {
-  constexpr unsigned kMarkBytes = 4;
-  const auto is_mark = [](const unsigned char* at) {
-    return at[0] == 0xf3 && at[1] == 0x0f && at[2] == 0x1e && at[3] == 0xfa;
-  };
   const auto is_jump = [](const unsigned char* at) {
     return at[at[0] == 0xf2] == 0xff && at[1 + (at[0] == 0xf2)] == 0x25;
   };
