@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/kernel/seccomp_filter.h"
 #include "base/next_call.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
@@ -232,30 +233,62 @@ int set_roomy(int signal, const struct sigaction* action, struct sigaction* befo
 #define SECCOMP_FILTER_FLAG_NEW_LISTENER (1UL << 3)
 #endif
 
-/// A call that may bring a seccomp filter. Made before the filter is there.
+/// A call that may bring a seccomp filter. Made before the filter is there: where no handler could return
+/// behind it, the thread gets no tick from then on.
 class Filtering {
  public:
-  static Filtering by_prctl(long option) noexcept {
-    return {option == PR_SET_SECCOMP && !runs_in_lent_memory(), false};
+  static Filtering by_prctl(unsigned long option, const unsigned long (&arguments)[4]) noexcept {
+    const bool installs = option == PR_SET_SECCOMP;
+    const bool filters = installs && arguments[0] == SECCOMP_MODE_FILTER;
+    return {installs, false, filters ? arguments[1] : 0};
   }
-  static Filtering by_seccomp(long operation, long flags) noexcept {
-    const bool installs = operation == SECCOMP_SET_MODE_STRICT || operation == SECCOMP_SET_MODE_FILTER;
-    return {installs && !runs_in_lent_memory(),
-            (static_cast<unsigned long>(flags) & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0};
+  static Filtering by_seccomp(unsigned long operation, unsigned long flags, unsigned long filter) noexcept {
+    const bool filters = operation == SECCOMP_SET_MODE_FILTER;
+    return {filters || operation == SECCOMP_SET_MODE_STRICT, (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0,
+            filters ? filter : 0};
   }
   static Filtering by_number(long number, const long (&arguments)[6]) noexcept {
-    if (number == SYS_prctl) return by_prctl(arguments[0]);
-    if (number == SYS_seccomp) return by_seccomp(arguments[0], arguments[1]);
-    return {false, false};
+    unsigned long words[6];
+    for (int i = 0; i < 6; ++i) words[i] = static_cast<unsigned long>(arguments[i]);
+    if (number == SYS_prctl) return by_prctl(words[0], {words[1], words[2], words[3], words[4]});
+    if (number == SYS_seccomp) return by_seccomp(words[0], words[1], words[2]);
+    return {false, false, 0};
   }
   /// A listener's descriptor is a success; else a number above 0 is a thread that could not be synchronised.
   void end(long result) const noexcept {
-    if (asked_ && (result == 0 || (listens_ && result > 0))) note_seccomp_filter();
+    const bool installed = asked_ && (result == 0 || (listens_ && result > 0));
+    if (installed) note_seccomp_filter();
+    if (ends_ticks_ && installed) note_filter_cost(FilterCost::kTick);
+    if (ends_ticks_ && !installed) keep_ticks_blocked(NoTicks::kFilter, false);
   }
 
  private:
-  Filtering(bool asked, bool listens) noexcept : asked_(asked), listens_(listens) {}
-  const bool asked_, listens_;
+  Filtering(bool asked, bool listens, unsigned long filter) noexcept
+      : asked_(asked && !runs_in_lent_memory()),
+        listens_(listens),
+        ends_ticks_(asked_ && filter != 0 && !has_seccomp_filter() && hidden_signals() != 0 &&
+                    !can_return_behind(reinterpret_cast<const sock_fprog*>(filter))) {
+    if (ends_ticks_) keep_ticks_blocked(NoTicks::kFilter, true);
+  }
+
+  /// What cannot be read the kernel refuses.
+  static bool can_return_behind(const sock_fprog* program) noexcept {
+    if (!can_read(program, sizeof *program)) return true;
+    const sock_fprog copy = *program;
+    if (!can_read(copy.filter, copy.len * sizeof *copy.filter)) return true;
+    return lets_handlers_return({copy.filter, copy.len});
+  }
+
+  static bool can_read(const void* memory, size_t bytes) noexcept {
+    constexpr size_t kAtATime = 8, kPage = 4096;
+    const char* const first = static_cast<const char*>(memory);
+    if (bytes < kAtATime) return false;
+    for (size_t at = 0; at < bytes - kAtATime; at += kPage)
+      if (!can_read_mask(first + at)) return false;
+    return can_read_mask(first + bytes - kAtATime);
+  }
+
+  const bool asked_, listens_, ends_ticks_;
 };
 
 /// prctl(2) that turns syscall user dispatch on or off: while it is on, code of the thread may make no system
@@ -304,7 +337,7 @@ PCTALLY_HOOK int prctl(int option, ...) noexcept {
   unsigned long arguments[4];
   for (unsigned long& argument : arguments) argument = va_arg(list, unsigned long);
   va_end(list);
-  const auto filtering = Filtering::by_prctl(option);
+  const auto filtering = Filtering::by_prctl(static_cast<unsigned long>(option), arguments);
   const Dispatching dispatching(true, static_cast<unsigned long>(option), arguments[0]);
   const int result = g_prctl.get()(option, arguments[0], arguments[1], arguments[2], arguments[3]);
   filtering.end(result);

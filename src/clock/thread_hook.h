@@ -36,8 +36,9 @@ void hide_signal(int signal) noexcept;
 [[nodiscard]] unsigned long long hidden_signals() noexcept;
 
 /// Why the calling thread has them blocked by us: its alternate stack, or the stack that it was given, has no
-/// room for a handler; or no handler could return, for its system calls are refused (syscall user dispatch).
-enum class NoTicks : uint8_t { kAlternateStack = 1, kSmallStack = 2, kDispatch = 4 };
+/// room for a handler; or no handler could return, for its system calls are refused (syscall user dispatch, a
+/// seccomp filter).
+enum class NoTicks : uint8_t { kAlternateStack = 1, kSmallStack = 2, kDispatch = 4, kFilter = 8 };
 /// From now on for this reason, or no longer: behind a seccomp filter they are blocked for good.
 void keep_ticks_blocked(NoTicks why, bool blocked) noexcept;
 

@@ -82,6 +82,21 @@ static int unmasked(void) {
   return puts("lived"), 0;
 }
 
+/* A filter behind which no handler can return, as those of sandboxes that expect no signal. "refused": the
+   kernel takes none of three that are none. */
+static int no_return(const char* way) {
+  struct sock_fprog none = {4, (struct sock_filter*)8}, empty = {0, NULL};
+  if (strcmp(way, "refused") == 0) {
+    const void* refused[] = {(void*)8, &none, &empty};
+    for (int i = 0; i < 3; ++i)
+      if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, refused[i]) == 0) return puts("installed"), 1;
+  } else if (install(SYS_rt_sigreturn, SECCOMP_RET_KILL_PROCESS, way) != 0) {
+    return kSkipped;
+  }
+  work(200);
+  return puts("lived"), 0;
+}
+
 /* Dies of `signal` behind a filter that lets nobody set an action. */
 static int crash(int signal) {
   volatile char* memory = NULL;
@@ -483,6 +498,7 @@ int main(int count, char** words) {
   if (strcmp(scene, "load") == 0) return load(word);
   if (strcmp(scene, "strict") == 0) return strict(word);
   if (strcmp(scene, "unmasked") == 0) return unmasked();
+  if (strcmp(scene, "no_return") == 0) return no_return(word);
   if (strcmp(scene, "crash") == 0) return crash(atoi(word));
   if (strcmp(scene, "filtered") == 0) return filtered(word);
   if (strcmp(scene, "masked_handler") == 0) return masked_handler(word);

@@ -71,6 +71,19 @@ class Filters(Edges):
             self.assertGreater(data["unsampled_s"], 0.1, engine)
 
 
+    def test_a_filter_behind_which_no_handler_returns(self):
+        """That of sshd, before a login: the first tick ended it."""
+        for way, options in (("call", ()), ("call", ("-g",)), ("number", ()), ("listener", ())):
+            for engine, data in self.recorded("no_return", way, options=options):
+                self.assertIn("installed a seccomp filter", " ".join(row["note"] for row in data["processes"]), (engine, way))
+                self.assertGreater(data["unsampled_s"], 0.1, (engine, way))
+
+    def test_a_filter_that_the_kernel_refuses(self):
+        for engine, data in self.recorded("no_return", "refused"):
+            self.assertGreater(p.share_at_most(data, "work"), 0.5, engine)
+            self.assertLess(data["unsampled_s"], 0.1, engine)
+
+
 class Handlers(Edges):
     def test_handlers_that_block_all_signals_are_sampled(self):
         """All of the work is in them. What they see of their masks is as it was set."""
