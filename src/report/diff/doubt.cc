@@ -216,6 +216,25 @@ bool has_much_more(const NamedTicks& one, const NamedTicks& other) {
   return one.nameless >= kFewest && one.nameless > (0.05 + 2 * usual) * one.all;
 }
 
+/// Ticks of the object's rows that only `side` has, by its names.
+double missing_beside(const std::vector<MeasuredRun>& side, const std::vector<MeasuredRun>& other,
+                      const std::string& object) {
+  double sum = 0;
+  for (const MeasuredRun& run : side)
+    for (const auto& [key, ticks] : run.ticks) {
+      const auto has_it = [&key](const MeasuredRun& beside) { return beside.ticks.contains(key); };
+      if (std::get<1>(key) == object && std::ranges::none_of(other, has_it))
+        sum += static_cast<double>(ticks) / run.design;
+    }
+  return sum;
+}
+
+/// Of one build the same code may have a name on one side alone: it was stripped, and kept its build id. Then
+/// what has no name here has one there, and that is missing here. Otherwise other code ran.
+bool lacks_names_of(const NamedTicks& lacking, const NamedTicks& named, double missing) {
+  return 2 * missing * lacking.all > lacking.nameless * named.all;
+}
+
 /// The run in which most ticks of the object have no name; of equal ones the first.
 size_t worst_run(const std::vector<MeasuredRun>& side, const std::string& object) {
   size_t worst = 0;
@@ -242,7 +261,10 @@ std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
     const bool old_lacks = has_much_more(found->second, new_ticks);
     if (!old_lacks && !has_much_more(new_ticks, found->second)) continue;
     const NamedTicks& ticks = old_lacks ? found->second : new_ticks;
-    if (objects.same_build.contains(object) && ticks.nameless != ticks.all) continue;
+    const NamedTicks& others = old_lacks ? new_ticks : found->second;
+    const double missing =
+        old_lacks ? missing_beside(after, before, object) : missing_beside(before, after, object);
+    if (objects.same_build.contains(object) && !lacks_names_of(ticks, others, missing)) continue;
     const size_t run = old_lacks ? worst_run(before, object) : before.size() + worst_run(after, object);
     const std::string file = run < files.size() ? files[run] : old_lacks ? "old side" : "new side";
     const char* what = by == Grouping::kLine ? "line" : "name";

@@ -284,5 +284,24 @@ TEST(Doubt, OfManyTheFirstAreShown) {
   EXPECT_EQ(first_texts(doubts).back(), "and 111 more, see --json");
 }
 
+/// strip keeps the build id, and the names of what the object exports.
+TEST(Doubt, AnObjectOfOneBuildIsComparedIfItsNamesAreThereOnBothSides) {
+  MeasuredRun named, stripped, elsewhere;
+  named.ticks = {{{"work", "a.out"}, 900}, {{"sin@plt", "a.out"}, 100}, {{"other", "b.so"}, 900}};
+  named.named["a.out"] = {.all = 1000, .nameless = 0};
+  stripped.ticks = {{{"[a.out+0x1139]", "a.out"}, 900}, {{"sin@plt", "a.out"}, 100}};
+  elsewhere.ticks = {{{"[a.out+0x2000]", "a.out"}, 900}, {{"work", "a.out"}, 90}, {{"sin@plt", "a.out"}, 10}};
+  stripped.named["a.out"] = {.all = 1000, .nameless = 900};
+  elsewhere.named["a.out"] = {.all = 1000, .nameless = 900};
+  const MatchingObjects one_build{.renamed = {}, .same_build = {"a.out"}};
+  const auto doubts = [&](const MeasuredRun& before, const MeasuredRun& after) {
+    return doubts_of_names({before}, {after}, one_build, {}, Grouping::kFunction).size();
+  };
+  EXPECT_EQ(doubts(named, stripped), 1u);
+  EXPECT_EQ(doubts(stripped, named), 1u);
+  EXPECT_EQ(doubts(named, elsewhere), 0u) << "what has no name ran";
+  EXPECT_EQ(doubts(elsewhere, named), 0u);
+}
+
 }  // namespace
 }  // namespace pctally
