@@ -8,7 +8,13 @@
 namespace pctally {
 namespace {
 
-using FunctionNames = std::map<DiffKey, std::set<DiffKey>>;  ///< by the name without arguments, and object
+/// The functions of one name without arguments.
+struct Overloads {
+  std::set<DiffKey> keys;
+  bool have_arguments = false;  ///< the name says which: "put(int)"
+};
+
+using FunctionNames = std::map<DiffKey, Overloads>;  ///< by the name without arguments, and object
 
 FunctionNames function_names(const std::vector<MeasuredRun>& runs) {
   std::set<DiffKey> keys;
@@ -17,7 +23,11 @@ FunctionNames function_names(const std::vector<MeasuredRun>& runs) {
   FunctionNames names;
   for (const DiffKey& key : keys) {
     const auto& [name, object] = key;
-    names[{short_function_name(name, linkage_of(key, runs), NameDetail::kTemplates), object}].insert(key);
+    const std::string linkage = linkage_of(key, runs);
+    const std::string bare = short_function_name(name, linkage, NameDetail::kTemplates);
+    Overloads& overloads = names[{bare, object}];
+    overloads.keys.insert(key);
+    overloads.have_arguments |= short_function_name(name, linkage, NameDetail::kBoth) != bare;
   }
   return names;
 }
@@ -25,11 +35,11 @@ FunctionNames function_names(const std::vector<MeasuredRun>& runs) {
 /// The old key and the new one of each function that has two names.
 std::map<DiffKey, DiffKey> named_otherwise(const FunctionNames& before, const FunctionNames& after) {
   std::map<DiffKey, DiffKey> pairs;
-  for (const auto& [bare, old_keys] : before) {
+  for (const auto& [bare, old] : before) {
     const auto found = after.find(bare);
-    if (found == after.end() || old_keys.size() != 1 || found->second.size() != 1) continue;
-    const DiffKey &old_key = *old_keys.begin(), &new_key = *found->second.begin();
-    if (old_key != new_key && (old_key == bare || new_key == bare)) pairs.emplace(old_key, new_key);
+    if (found == after.end() || old.keys.size() != 1 || found->second.keys.size() != 1) continue;
+    if (old.have_arguments && found->second.have_arguments) continue;  // others, or they would have one name
+    pairs.emplace(*old.keys.begin(), *found->second.keys.begin());
   }
   return pairs;
 }

@@ -45,6 +45,14 @@ TEST(MatchingFunctions, OnEitherSide) {
                   .contains({"ns::put", "a.out"}));
 }
 
+TEST(MatchingFunctions, ATemplateInAScopeAsPerfScriptHasIt) {
+  const std::string name =
+      "void std::sort<std::vector<int, std::allocator<int> > >(std::vector<int, std::allocator<int> >)";
+  const std::string of_perf = "std::sort<std::vector<int, std::allocator<int> > >";
+  EXPECT_TRUE(joined({run_of_functions({{of_perf, "", 1}})}, {run_of_functions({{name, "_ZSt4sort", 5}})})
+                  .contains({name, "a.out"}));
+}
+
 TEST(MatchingFunctions, OfTwoOverloadsNobodyKnowsWhichIsMeant) {
   const Function other{"ns::put(long)", "_ZN2ns3putEl", 5};
   EXPECT_TRUE(joined({run_of_functions({{"ns::put", "", 1}})}, {run_of_functions({kPut, other})})

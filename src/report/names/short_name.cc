@@ -242,12 +242,16 @@ std::string take_clones(std::string_view* name) {
   return clones;
 }
 
-/// "sort<long int*>", "operator()<int>", as debug information calls functions that have no symbol.
+/// "sort<long int*>", "operator()<int>", as debug information calls functions that have no symbol, and
+/// "std::vector<int, std::allocator<int> >::push_back", as perf calls those that have one.
 bool is_plain_template(std::string_view name) {
   const size_t open = name.find('<');
-  return name.ends_with('>') && open != 0 && open != kNoPlace &&
-         (starts_operator(name, 0) ||
-          std::all_of(name.begin(), name.begin() + static_cast<ptrdiff_t>(open), is_word));
+  if (open == 0 || open == kNoPlace) return false;
+  if (starts_operator(name, 0)) return name.ends_with('>');
+  const auto is_scoped = [](char c) { return is_word(c) || c == ':'; };
+  if (!std::all_of(name.begin(), name.begin() + static_cast<ptrdiff_t>(open), is_scoped)) return false;
+  const size_t close = closing(name, open);
+  return close != kNoPlace && (close + 1 == name.size() || name.substr(close + 1).starts_with("::"));
 }
 
 /// What follows the type in "int java.util.HashMap.hash(java.lang.Object)", as HotSpot calls its methods in a

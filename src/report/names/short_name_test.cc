@@ -124,6 +124,14 @@ TEST(ShortName, OfDebugInformation) {
   EXPECT_EQ(short_function_name("sort<__gnu_cxx::__normal_iterator<long int*, std::vector<long int> > >", ""),
             "sort");
   EXPECT_EQ(short_function_name("operator()<long int, int>", ""), "operator()");
+  const char* of_perf =
+      "std::__sort_loop<__gnu_cxx::__normal_iterator<int*, std::vector<int, std::allocator<int> > >, long>";
+  EXPECT_EQ(short_function_name(of_perf, ""), "std::__sort_loop");
+  EXPECT_EQ(short_function_name(of_perf, "", NameDetail::kTemplates),
+            short_function_name(std::string("void ").append(of_perf).append("(int*, long)"), "_Z1x",
+                                NameDetail::kTemplates));
+  EXPECT_EQ(short_function_name("ns::C<unsigned int>::run", ""), "ns::C::run");
+  EXPECT_EQ(short_function_name("a<b>.c", ""), "a<b>.c");
   EXPECT_EQ(short_function_name("operator>", ""), "operator>");
   EXPECT_EQ(short_function_name("<lambda(int)>", ""), "<lambda(int)>");
   EXPECT_EQ(short_function_name("LazyCompile:~f<x>", ""), "LazyCompile:~f<x>");
