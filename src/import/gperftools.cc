@@ -110,6 +110,7 @@ class GperftoolsReader {
   const MappedRange* range_of(uint64_t pc) const;
   ImportedPlace place_of(uint64_t pc);
   std::optional<ImportedPlace> named_place(uint64_t pc);
+  bool has_no_period(uint64_t period_ns) const;
 
   ImportedBytes bytes_;
   Words words_;
@@ -177,6 +178,11 @@ const MappedRange* GperftoolsReader::range_of(uint64_t pc) const {
   return known ? &*(behind - 1) : nullptr;
 }
 
+/// google-pprof writes this period whatever it has read; gperftools takes no sample as often as that.
+bool GperftoolsReader::has_no_period(uint64_t period_ns) const {
+  return !known_.frames.empty() && period_ns == 1000;
+}
+
 /// By the names in the file.
 std::optional<ImportedPlace> GperftoolsReader::named_place(uint64_t pc) {
   const auto found = known_.frames.find(pc);
@@ -204,6 +210,9 @@ Result<Profile> GperftoolsReader::run() {
   if (!period) return std::unexpected(period.error());
   if (auto read = read_records(); !read) return std::unexpected(read.error());
   if (auto read = read_mappings(); !read) return std::unexpected(read.error());
+  const bool cpu_time = !has_no_period(*period);
+  const ImportedUnit unit = cpu_time ? ImportedUnit{.cpu_time = true, .event = {}, .period = *period}
+                                     : ImportedUnit{.event = "samples", .period = 1};
   std::vector<ImportedPlace> stack;
   for (const Record& record : records_) {
     stack.clear();
@@ -216,7 +225,7 @@ Result<Profile> GperftoolsReader::run() {
       stack.push_back(place_of(is_call ? pc - 1 : pc));
     }
     uint64_t amount = 0;
-    if (__builtin_mul_overflow(record.count, *period, &amount))
+    if (__builtin_mul_overflow(record.count, unit.period, &amount))
       return fail(EINVAL, "damaged: an impossible count");
     sum_.add(stack, amount, record.count);
   }
@@ -225,7 +234,7 @@ Result<Profile> GperftoolsReader::run() {
   if (!known_.program.empty()) profile.command = {known_.program};
   for (const MappedRange& range : ranges_)
     if (profile.command.empty() && range.path.starts_with('/')) profile.command = {range.path};
-  return sum_.take({.cpu_time = true, .event = {}, .period = *period}, std::move(profile));
+  return sum_.take(unit, std::move(profile));
 }
 
 }  // namespace

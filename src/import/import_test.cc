@@ -182,6 +182,9 @@ TEST(ImportGperftools, HasTheNamesInFrontOfIt) {
   EXPECT_EQ(fetched.stacks(), stacks);
   EXPECT_EQ(own.profile.command, std::vector<std::string>{"./prog"});
   EXPECT_EQ(Imported(names + words_of({0, 3, 0, 10000, 0, 5, 2, 0x1000})).error, "cut off within a stack");
+  Imported without_period(names + words_of({0, 3, 0, 1, 0, 5, 2, 0x1000, 0x2000}));
+  EXPECT_EQ(without_period.profile.event, "samples");
+  EXPECT_EQ(without_period.stacks(), (Sums{{"file.name;main;S::operator--(int)", 5}}));
   EXPECT_EQ(Imported(names + "nothing").error, "none");
 }
 
