@@ -460,6 +460,23 @@ class Export(unittest.TestCase):
         self.assertRegex(done.stderr, r"^pctally: only \d+ of \d+ ticks? of \S+ have lines; compile all of it with -g -fdebug-info-for-profiling\n$")
         self.assertFalse(os.path.exists(out))
 
+    def test_llvm_does_not_count_stubs_of_the_linker(self):
+        """They never have lines. Here they have more ticks than may be without."""
+        directory = tempfile.mkdtemp(dir=self.directory)
+        library, source, program, profile = (os.path.join(directory, name) for name in ("libnext.so", "calls.c", "calls", "c.pct"))
+        compiler = self.compiler()[:-1]
+        with open(source, "w") as file:
+            file.write("int next(int x) { return x + 1; }\n")
+        subprocess.run([*compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+        with open(source, "w") as file:
+            file.write("int next(int x);\nint main() { int x = 0; for (long i = 0; i < 200000000; i++) x = next(x); return x == 3; }\n")
+        subprocess.run([*compiler, "-o", program, source, library, "-Wl,-rpath," + directory], check=True)
+        self.assertEqual(p.record([program], "-e", p.engines()[-1], path=profile).returncode, 0)
+        out, done = self.export_llvm(profile, "--object", "calls")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {row["function"]: row["ticks"] for row in p.report(profile)["rows"] if row["object"] == "calls"}
+        self.assertGreater(rows["next@plt"], sum(rows.values()) / 20)
+
     def test_csv_adds_up(self):
         with open(self.export("csv"), newline="") as file:
             self.assertEqual(sum(int(row["ticks"]) for row in csv.DictReader(file)), self.data["ticks"])

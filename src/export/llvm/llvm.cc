@@ -116,6 +116,8 @@ Result<LlvmProfile> llvm_export(const Profile& profile, uint32_t executable, con
   SampleTree tree;
   LlvmProfile result;
   for (const HotFunction& function : hot_functions(own, names)) {
+    if (function.range.function.ends_with("@plt"))
+      continue;  // the linker's own code: no compiler has its lines
     result.ticks += function.ticks;
     if (function.is_whole_object()) continue;
     const Disassembler code(symbolizer.code(function.range.start, function.range.end), Syntax::kAtt);
