@@ -54,6 +54,7 @@ class SignalsHeld {
 /// E2BIG; a security module does with EACCES.
 const char* why_refused(int error, bool paths) noexcept {
   if (error == EACCES) return ": this kernel refuses the program; use -e ring";
+  if (error == ENOMEM) return ": this control group, or the machine, has too little left; use -e ring";
   if (error != EINVAL && error != E2BIG) return "";
   return paths ? ": this kernel does not accept the program; use Linux 6.1 or later, or -e ring"
                : ": this kernel does not accept the program; use Linux 5.15 or later";

@@ -46,6 +46,8 @@ constexpr Runtime kRuntimes[] = {
     {"beam.smp", "beam.smp", "ERL_FLAGS='+JPperf true' names it"},
     {"mono-sgen", "mono-sgen", "mono --jitmap names it"},
     {"mono", "mono", "mono --jitmap names it"},
+    {"php8.2", "php", "php -d opcache.jit_debug=16 names it"},
+    {"php8.4", "php", "php -d opcache.jit_debug=16 names it"},
 };
 
 /// Whether most of the ticks cut there are cut at code that a runtime has made.
