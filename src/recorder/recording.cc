@@ -359,6 +359,17 @@ void Recording::show_drained(uint64_t now) {
   progress_at_ = now + 500000000u;
 }
 
+/// CPU time that processes have noted of themselves, or the recorder of those it did not observe. No more
+/// than what they used.
+uint64_t Recording::noted_cpu_ns() const {
+  uint64_t sum = 0;
+  for_each_process(file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
+    if (record.cpu_ns > record.entered_cpu_ns) sum += record.cpu_ns - record.entered_cpu_ns;
+    return false;
+  });
+  return sum;
+}
+
 void Recording::book_cpu_time(Child* child) {
   FileHeader& header = file_.header();
   CpuTime command;
@@ -372,6 +383,7 @@ void Recording::book_cpu_time(Child* child) {
       command.system_ns += living.system_ns;
     }
   auto counted = engine_->knows_cpu_time() ? std::optional(engine_->cpu_ns()) : std::nullopt;
+  if (ended && options_.children && engine_->enters_program()) counted = noted_cpu_ns();
   CpuTime used = account_.used(ended ? &command : nullptr, counted);
   header.cpu_user_ns = used.user_ns;
   header.cpu_system_ns = used.system_ns;

@@ -152,6 +152,16 @@ class Children(unittest.TestCase):
                     self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (engine, how))
                 self.assertGreaterEqual(len(data["processes"]), 10)
 
+    def test_the_time_of_children_that_nobody_waits_for_is_known(self):
+        """wait4(2) has none of it where SIGCHLD is ignored."""
+        script = ("import os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                  "for _ in range(2): os.spawnv(os.P_NOWAIT, sys.argv[1], [sys.argv[1], '1', '0.3'])\n"
+                  "try: os.wait()\nexcept ChildProcessError: pass\n")
+        for engine in p.engines():
+            data = p.record([sys.executable, "-c", script, p.program("spinner")], "-e", engine).report()
+            p.assert_ledger(self, data)
+            self.assertGreater(data["cpu_s"] + p.taken_s(data), 0.55, engine)
+
     def test_a_child_that_fork_has_not_made_is_sampled_or_named(self):
         for how in ("syscall", "calls", "clone", "nested"):
             for engine in p.engines("timer", "trap"):
