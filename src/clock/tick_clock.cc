@@ -15,6 +15,7 @@ namespace {
 
 constexpr ClockKind kKinds[] = {ClockKind::kNone, ClockKind::kTimer, ClockKind::kTrap};
 constexpr char kOldName[] = "thread-timer";
+constexpr auto kShortestDrawnNs = static_cast<uint64_t>((1 - kPeriodSpread) * kShortestTrapPeriodNs);
 
 /// A kernel tick in periods, rounded at random so that the mean is exact; 0 if it is shorter than one.
 uint32_t kernel_tick_weight(uint64_t period_ns) noexcept {
@@ -70,6 +71,7 @@ void reserve_signal() noexcept {
 
 Status TickClock::begin(ClockKind kind) noexcept {
   if (kind == ClockKind::kTrap) {
+    if (plan_.period_ns < kShortestDrawnNs) return {EINVAL, "trap takes at most 20000 ticks a second"};
     reserve_signal();
     auto started = trap_.start(tables_, plan_.period_ns, plan_.pace);
     if (started) hook_threads(+1);

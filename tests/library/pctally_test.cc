@@ -137,6 +137,11 @@ TEST_F(Library, ErrorsSayWhatToDo) {
   wrong.period_ns = 1;
   EXPECT_EQ(pctally_start(&wrong), -1);
   EXPECT_EQ(errno, EINVAL);
+  wrong.period_ns = 40000;
+  wrong.flags = 0;
+  wrong.engine = "trap";
+  EXPECT_EQ(pctally_start(&wrong), -1);
+  EXPECT_EQ(errno, EINVAL);
   ASSERT_EQ(pctally_start(&options_), 0);
   EXPECT_EQ(pctally_start(&options_), -1);
   EXPECT_EQ(errno, EBUSY);

@@ -129,6 +129,7 @@ TABLE = [
        f"--scope {scope}: engine {engine} knows only programs; use -e ring, or --scope program", USAGE)
       for scope in ("thread", "cgroup") for engine in ("timer", "trap") for more in ("", "-g ")),
     ("record -g -a -e timer", "-e timer: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e ring", USAGE),
+    ("record -e trap -F 20001 true", "-e trap: it takes at most 20000 ticks a second; write -F 20000, or use -e ring", USAGE),
     ("record -p 1 -e trap", "-e trap: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e ring", USAGE),
     ("record --paths-memory 8M -- ls", "--paths-memory is for call paths and scopes; add -g or --scope", USAGE),
     ("record -g --paths-memory 8 -- ls", "--paths-memory 8: not a size; write 64K to 24M", USAGE),

@@ -26,7 +26,10 @@ class Random {
   uint64_t state_;
 };
 
-inline constexpr uint64_t kShortestPeriodNs = 10000;        ///< the kernel's own floor for a cpu-clock event
+inline constexpr uint64_t kShortestPeriodNs = 10000;  ///< the kernel's own floor for a cpu-clock event
+/// Of engine "trap". The time of its handler is the program's, and ticks as well: where that takes longer
+/// than a period the program gets no further.
+inline constexpr uint64_t kShortestTrapPeriodNs = 50000;
 inline constexpr uint64_t kLongestPeriodNs = 10000000000u;  ///< 10 s
 inline constexpr double kPeriodSpread = 0.08;  ///< a drawn period lies within +-8 % of the asked one
 

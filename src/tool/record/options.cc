@@ -297,6 +297,11 @@ std::string check_period(RecordOptions* options, const Words& words) {
   return fmt::format("-c {}: not a time from 10us to 10s; write 250us, 1ms or nanoseconds", words.period);
 }
 
+std::string check_pace(const RecordOptions& options) {
+  if (options.engine != "trap" || options.period >= kShortestTrapPeriodNs) return {};
+  return "-e trap: it takes at most 20000 ticks a second; write -F 20000, or use -e ring";
+}
+
 std::string check(RecordCommandLine* line, const Words& words) {
   RecordOptions& options = line->options;
   options.randomise = !words.fixed_period;
@@ -309,7 +314,8 @@ std::string check(RecordCommandLine* line, const Words& words) {
   if (std::string wrong = check_scope(&options, words); !wrong.empty()) return wrong;
   if (std::string wrong = check_paths(&options, words); !wrong.empty()) return wrong;
   if (std::string wrong = check_engine(options); !wrong.empty()) return wrong;
-  return check_period(&options, words);
+  if (std::string wrong = check_period(&options, words); !wrong.empty()) return wrong;
+  return check_pace(options);
 }
 
 /// What follows the options. False if it begins with an option that record does not have.
