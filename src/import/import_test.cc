@@ -41,6 +41,13 @@ TEST(ImportFolded, NoLineIsLost) {
   EXPECT_EQ(read.profile.ledger.outside, 3u);
 }
 
+TEST(ImportFolded, TicksWithoutAPlaceAreWhatTheyWereBeforeAnExport) {
+  Imported read("m;f 7\n[lost] 2\n[outside] 3\n[full] 4\nm;[lost] 5\n");
+  EXPECT_EQ(read.amounts(), (Sums{{"f", 7}, {"[lost]", 5}}));
+  const TickLedger& ledger = read.profile.ledger;
+  EXPECT_EQ(std::tie(ledger.lost, ledger.outside, ledger.full), std::tuple(2u, 3u, 4u));
+}
+
 TEST(ImportFolded, BlanksMayStandAroundTheCount) {
   EXPECT_EQ(Imported("m;a\t5\nm;b  c \t 3 \nm;d 2.0\t\n").amounts(), (Sums{{"a", 5}, {"b  c", 3}, {"d", 2}}));
   EXPECT_EQ(Imported("m;a 5\nm;b 5.5\n").error,

@@ -45,11 +45,29 @@ ImportedPlace StackSum::place(uint32_t object, const std::vector<Frame>& frames)
   return {object, names_->object(sum_.executables[object]).position(frames)};
 }
 
+bool StackSum::is_called(const ImportedPlace& place, std::string_view name) const {
+  const Executable& object = sum_.executables[place.executable];
+  return names_->knows(object.stamp) && names_->object(object).name(place.position).function == name;
+}
+
 /// perf calls so what is in no mapping: the walk of frame pointers had left the stack's frames.
 bool StackSum::is_unknown(const ImportedPlace& place) const {
-  const Executable& object = sum_.executables[place.executable];
-  if (object.path != "[unknown]" && object.path != kNoObject) return false;
-  return names_->knows(object.stamp) && names_->object(object).name(place.position).function == "[unknown]";
+  const std::string& path = sum_.executables[place.executable].path;
+  return (path == "[unknown]" || path == kNoObject) && is_called(place, "[unknown]");
+}
+
+/// Our own exports have ticks without a place as stacks of one frame.
+bool StackSum::add_without_place(const ImportedPlace& place, uint64_t amount, uint64_t count,
+                                 const PathScope& scope) {
+  if (is_called(place, "[lost]"))
+    add_lost(amount);
+  else if (is_called(place, "[outside]"))
+    add_to(&TickLedger::outside, amount, count, scope);
+  else if (is_called(place, "[full]"))
+    add_to(&TickLedger::full, amount, count, scope);
+  else
+    return false;
+  return true;
 }
 
 uint32_t StackSum::child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position,
@@ -82,7 +100,7 @@ void StackSum::count_delivery(uint64_t amount, uint64_t count) {
 
 void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count,
                    const PathScope& scope, PathEnd end) {
-  if (amount == 0) return;
+  if (amount == 0 || (stack.size() == 1 && add_without_place(stack.front(), amount, count, scope))) return;
   count_delivery(amount, count);
   if (overflow_) return;
   sum_.ledger.counted += amount;
@@ -108,10 +126,10 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   sum_.paths.context[node].self += amount;
 }
 
-void StackSum::add_outside(uint64_t amount, uint64_t count, const PathScope& scope) {
+void StackSum::add_to(uint64_t TickLedger::*row, uint64_t amount, uint64_t count, const PathScope& scope) {
   count_delivery(amount, count);
   if (overflow_) return;
-  sum_.ledger.outside += amount;
+  sum_.ledger.*row += amount;
   const uint32_t cut =
       child(scope_of(scope), PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kInterrupted));
   sum_.paths.context[cut].self += amount;
@@ -159,7 +177,8 @@ void StackSum::divide(uint64_t period, Profile* profile) {
   for (WeightedPosition& position : profile->positions) position.ticks /= period;
   for (PathTreeNode& node : profile->paths.context) node.self /= period;
   for (ProfileProcess& process : profile->processes) process.ticks /= period;
-  for (uint64_t* ticks : {&profile->ledger.counted, &profile->ledger.outside, &profile->ledger.lost})
+  for (uint64_t* ticks :
+       {&profile->ledger.counted, &profile->ledger.outside, &profile->ledger.full, &profile->ledger.lost})
     *ticks /= period;
   const auto size = static_cast<double>(period);
   profile->ledger.weight_squares = squares_ / size / size;

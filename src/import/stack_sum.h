@@ -66,7 +66,9 @@ class StackSum {
   void add_outside(uint64_t amount, uint64_t count, const std::string& program = "") {
     add_outside(amount, count, PathScope{.name = program, .build_id = {}});
   }
-  void add_outside(uint64_t amount, uint64_t count, const PathScope& scope);
+  void add_outside(uint64_t amount, uint64_t count, const PathScope& scope) {
+    add_to(&TickLedger::outside, amount, count, scope);
+  }
 
   /// Keeps what the scopes say, even if no stack has callers.
   void keep_scopes() { keeps_scopes_ = true; }
@@ -89,7 +91,10 @@ class StackSum {
   Result<Profile> take(const ImportedUnit& unit, Profile profile);
 
  private:
+  [[nodiscard]] bool is_called(const ImportedPlace& place, std::string_view name) const;
   [[nodiscard]] bool is_unknown(const ImportedPlace& place) const;
+  bool add_without_place(const ImportedPlace& place, uint64_t amount, uint64_t count, const PathScope& scope);
+  void add_to(uint64_t TickLedger::*row, uint64_t amount, uint64_t count, const PathScope& scope);
   void count_delivery(uint64_t amount, uint64_t count);
   uint32_t child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position,
                  bool is_end = false);

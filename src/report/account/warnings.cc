@@ -103,10 +103,11 @@ void check_loss(const Profile& profile, Warnings* out) {
   if (loses_ticks(profile) && profile.damage.empty())  // else it is what the file has lost
     add(out, Severity::kIncomplete, "lost",
         fmt::format("{:.1f} % of the ticks {}", lost, cause_of_loss(profile)));
+  const double full = percent_of(ledger.full, ledger.ticks());
   if (ledger.full != 0)
-    add(out, Severity::kIncomplete, "full",
-        fmt::format("{} ({:.1f} %) found no room in the profile; which code they belong to is not known",
-                    counted_ticks(profile, ledger.full), percent_of(ledger.full, ledger.ticks())));
+    add(out, full > 100 * kTolerableLoss ? Severity::kIncomplete : Severity::kNote, "full",
+        fmt::format("{} ({:.1f} %) found no room in the recorder or the profile; their code is not known",
+                    counted_ticks(profile, ledger.full), full));
 }
 
 std::string unobserved_names(const Profile& profile, const std::string& note) {

@@ -167,7 +167,9 @@ TEST(Warnings, AnIdleMachineWorksAWhileForNobody) {
 TEST(Warnings, AFullFile) {
   Profile profile = trusty();
   profile.ledger.full = 1;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "1 tick (0.1 %) found no room")));
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "1 tick (0.1 %) found no room")));
+  profile.ledger.full = 30;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "30 ticks (2.9 %) found no room")));
 }
 
 TEST(Warnings, ARecorderThatDiedAndOneThatLives) {
