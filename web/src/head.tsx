@@ -10,14 +10,18 @@ const Mark = () => (
   </svg>
 );
 
-const whole = run.event === null ? "the CPU time" : `all ${run.event}`;
+const kTolerableGap = 0.05; // as in the text report
+const sampledShare = run.cpu_s && run.sampled_s !== null ? run.sampled_s / run.cpu_s : 1;
+const isPart = 1 - sampledShare - (run.cpu_s ? run.chance_s / run.cpu_s : 0) > kTolerableGap;
+const cpuTime = isPart ? `the ${percent(sampledShare, 0)} % of the CPU time that was sampled` : "the CPU time";
+const whole = run.event === null ? cpuTime : `all ${run.event}`;
 const of = run.event === null ? "CPU time" : run.event;
 const kind = data.diff ? `Comparison of profiles of ${of}` : `Profile of ${of}`;
 
-/** With how many functions, the largest first, half of all ticks are reached. */
-function halfOf(): number {
+/** With how many of these functions, the largest first, half of all ticks are reached; 0: all together have less. */
+function halfOf(functions: typeof rows): number {
   let ticks = 0;
-  return rows.findIndex((row) => (ticks += row.self.ticks) * 2 >= run.ticks) + 1;
+  return functions.findIndex((row) => (ticks += row.self.ticks) * 2 >= run.ticks) + 1;
 }
 
 function Answer() {
@@ -27,10 +31,14 @@ function Answer() {
         <b>{data.diff.verdict}</b> {data.diff.cause}
       </p>
     );
-  const first = rows.find((row) => row.self.ticks > 0);
+  // "[process start]", "[paths left out]": no functions, unless nothing else ran.
+  const hit = rows.filter((row) => row.self.ticks > 0);
+  const functions = hit.filter((row) => !row.name.startsWith("["));
+  const ticked = functions.length > 0 ? functions : hit;
+  const first = ticked[0];
   if (!first) return <p class="answer">No tick was recorded: there is nothing to show.</p>;
   const interval = first.self.interval;
-  const ticked = rows.filter((row) => row.self.ticks > 0);
+  const half = halfOf(ticked);
   const sure = ticked.findIndex((row) => row.places!.first !== row.places!.last);
   const beyond = sure < 0 ? ticked.length : sure;
   return (
@@ -40,7 +48,7 @@ function Answer() {
       </b>{" "}
       takes {percent(first.self.share, 1)}&nbsp;% of {whole} ({percent(interval.low, 1)} to {percent(interval.high, 1)}).{" "}
       <Show when={ticked.length > 1}>
-        Half of it is in {halfOf()} of {counted(ticked.length, "function")};{" "}
+        {half > 0 ? `Half of it is in ${half} of ${counted(ticked.length, "function")}; ` : ""}
         {beyond === 0
           ? "no place of the ranking is beyond chance."
           : beyond === ticked.length

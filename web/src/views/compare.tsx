@@ -69,6 +69,9 @@ function Dumbbell(props: { of: Change; most: number }) {
   );
 }
 
+/** "s_sin.c:123" of "../sysdeps/ieee754/dbl-64/s_sin.c:123": what tells lines apart stands at the end, and would be cut off. */
+const shortLine = (name: string) => /^.*\/([^/]+:\d+)$/.exec(name)?.[1] ?? name;
+
 function RowView(props: { of: DiffRow; most: number; largest: number; unit: string; hasTotals: boolean; index: number; stop: boolean; go: () => void }) {
   const change = () => changeOf(props.of);
   const entry = functionOf(props.of);
@@ -85,7 +88,7 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
       onClick={() => props.go()}
     >
       <td class="name-cell">
-        <NameText name={props.of.name || "(no name)"} title={entry?.full || props.of.name} hit={isRowHit(props.of)} />
+        <NameText name={shortLine(props.of.name) || "(no name)"} title={entry?.full || props.of.name} hit={isRowHit(props.of)} />
       </td>
       <td class="object">
         <bdi>{props.of.object}</bdi>
@@ -184,11 +187,11 @@ export function Compare(props: { of: Diff }) {
           <span>grey: undecided</span>
         </span>
       </div>
-      <table class="compare" role="grid" aria-label="Functions with what changed" aria-rowcount={list().length + 1} onKeyDown={onKey}>
+      <table class="compare" role="grid" aria-label="Rows with what changed" aria-rowcount={list().length + 1} onKeyDown={onKey}>
         <thead>
           <tr>
             <th scope="col" class="name-cell">
-              Function
+              Name
             </th>
             <th scope="col" class="object">
               Object
