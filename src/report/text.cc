@@ -368,8 +368,8 @@ void TextReport::add_table() {
   choose_widths(names);
   std::string title = fmt::format("   {}      ± {}{}{}{}", with_totals() ? " self" : "share",
                                   !with_totals() ? ""
-                                  : has_gains_   ? "  total      ±   cut "
-                                                 : "  total      ±  ",
+                                  : has_gains_   ? "   total      ±   cut "
+                                                 : "   total      ±  ",
                                   amount_cell(profile_.counts_cpu_time() ? "seconds" : "events"),
                                   ticks_cell(tick_number_title(profile_)), joined(names[0]));
   add("{}\n", colored(kBold, title));

@@ -51,8 +51,8 @@ class CallTreeText {
 
   std::string run(const CallTreeNode& tree) {
     const bool has_bounds = has_at_least(tree);
-    out_ = options_.bottom_up ? "  share      ±  self time of a function, and below it who called"
-                              : "  total      ±  callees below their callers; self: in the function itself";
+    out_ = options_.bottom_up ? "   share      ±  self time of a function, and below it who called"
+                              : "   total      ±  callees below their callers; self: in the function itself";
     out_ += has_bounds ? "; \"or more\": inlined code, part of which may count for the function around it\n"
                        : "\n";
     add_children(tree, "");
