@@ -51,12 +51,6 @@ std::string program_of(pid_t pid) {
   return std::filesystem::read_symlink(directory_of(pid) + "/exe", error).string();
 }
 
-/// Executed as a program it maps another one, which the library may enter.
-bool is_dynamic_linker(const std::string& program) {
-  const std::string_view name = base_name(program);
-  return name.starts_with("ld-") || name.starts_with("ld.so") || name.starts_with("ld64.so");
-}
-
 /// What valgrind executes: the tool itself.
 bool is_emulator(const std::string& program) { return program.find("/valgrind/") != std::string::npos; }
 

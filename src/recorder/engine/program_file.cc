@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/base_name.h"
 #include "base/unique_fd.h"
 
 namespace pctally {
@@ -127,7 +128,8 @@ ProcessNote obstacle(const std::string& path, int depth) {
   if (head.rfind("#!", 0) == 0)
     return depth < kDeepestScript ? obstacle(interpreter_of(head), depth + 1) : ProcessNote::kNone;
   if (gains_privilege(fd.get(), status)) return ProcessNote::kPrivileged;
-  return elf_obstacle(fd.get(), head);
+  const ProcessNote note = elf_obstacle(fd.get(), head);
+  return note == ProcessNote::kStatic && is_dynamic_linker(path) ? ProcessNote::kNone : note;
 }
 
 bool runnable(const std::string& path, int* error) {
@@ -139,6 +141,11 @@ bool runnable(const std::string& path, int* error) {
 }
 
 }  // namespace
+
+bool is_dynamic_linker(const std::string& program) {
+  const std::string_view name = base_name(program);
+  return name.starts_with("ld-") || name.starts_with("ld.so") || name.starts_with("ld64.so");
+}
 
 ProcessNote injection_obstacle(const std::string& path) { return obstacle(path, 0); }
 

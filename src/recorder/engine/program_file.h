@@ -10,6 +10,10 @@ namespace pctally {
 /// in the way. A file that cannot be read counts as reachable: exec will tell.
 ProcessNote injection_obstacle(const std::string& path);
 
+/// By its name. It is linked statically; executed as a program it maps another one, which the library may
+/// enter.
+bool is_dynamic_linker(const std::string& program);
+
 /// The file that execvp(3) would run for `command`; empty if there is none, with errno ENOENT, or EACCES
 /// if the file is none to be executed or a directory of its path may not be searched. `refused`: null, or
 /// gets the first file of that name that is none to be executed.

@@ -54,6 +54,11 @@ TEST_F(ProgramFile, AScriptIsWhatItsInterpreterIs) {
   EXPECT_EQ(injection_obstacle(write("s3", "#!/usr/bin/env " + program + "\n")), ProcessNote::kStatic);
 }
 
+TEST_F(ProgramFile, TheDynamicLinkerRunsWhatItIsGiven) {
+  EXPECT_EQ(injection_obstacle(write("ld-linux-x86-64.so.2", elf_header(kOurs))), ProcessNote::kNone);
+  EXPECT_EQ(injection_obstacle(write("ldd", elf_header(kOurs))), ProcessNote::kStatic);
+}
+
 TEST_F(ProgramFile, AnotherWordSizeIsNamed) {
   EXPECT_EQ(injection_obstacle(write("other", elf_header(kOthers))), ProcessNote::kWordSize);
 }
