@@ -32,9 +32,9 @@ std::string share(double part, double whole) {
 std::string markdown_export(const Profile& profile, const Report& report, NameStyle names) {
   const auto whole = static_cast<double>(profile.ledger.ticks());
   const std::string command = profile.command.empty() ? "" : markdown_code(command_line(profile)) + ": ";
-  std::string out = fmt::format("{}{}{} {}\n\n", command, ticks_before_amount(profile),
-                                amount(profile, profile.ledger.ticks()),
-                                profile.counts_cpu_time() ? "s of CPU time" : markdown_text(profile.event));
+  std::string out = fmt::format(
+      "{}{}{} {}\n\n", command, ticks_before_amount(profile), amount(profile, profile.ledger.ticks()),
+      profile.counts_cpu_time() ? "s of CPU time sampled" : markdown_text(profile.event));
   for (const Warning& warning : report.warnings) {
     const bool note = warning.severity == Severity::kNote;
     if (!note || warning.id == std::string_view("in-step"))  // others say how to read what is not here
