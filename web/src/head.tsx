@@ -31,9 +31,9 @@ function Answer() {
         <b>{data.diff.verdict}</b> {data.diff.cause}
       </p>
     );
-  // "[process start]", "[paths left out]": no functions, unless nothing else ran.
+  // "[process start]" and "[paths left out]" are no functions; "[head+0x6860]" is one without a name.
   const hit = rows.filter((row) => row.self.ticks > 0);
-  const functions = hit.filter((row) => !row.name.startsWith("["));
+  const functions = hit.filter((row) => !/^\[[^+]*\]$/.test(row.name));
   const ticked = functions.length > 0 ? functions : hit;
   const first = ticked[0];
   if (!first) return <p class="answer">No tick was recorded: there is nothing to show.</p>;
