@@ -99,6 +99,13 @@ void take_build_id(std::string_view page, ExecutableMapping* mapping) {
   mapping->object.build_id_bytes = read_build_id(read, &page, mapping->build_id);
 }
 
+/// The mapping may have been recorded before its file was deleted.
+bool ends_with_path(std::string_view path, std::string_view mapped) {
+  constexpr std::string_view kEnd = " (deleted)";
+  if (mapped.ends_with(kEnd) && !path.ends_with(kEnd)) mapped.remove_suffix(kEnd.size());
+  return path.ends_with(mapped);
+}
+
 }  // namespace
 
 ProcessFiles::ProcessFiles() : most_(most_descriptors()), most_searches_(kMostFiles) {}
@@ -282,8 +289,8 @@ std::vector<std::string> ProcessFiles::links_to_deleted(const ObjectIdentity& ob
   std::vector<std::string> links{directory_of(pid) + "/exe"};
   if (object.build_id_bytes == 0) return links;
   visit_places(pid, [&](const ExecutableMapping& mapping) {
-    const bool may_be =
-        object.inode != 0 ? mapping.object.inode == object.inode : object.path.ends_with(mapping.object.path);
+    const bool may_be = object.inode != 0 ? mapping.object.inode == object.inode
+                                          : ends_with_path(object.path, mapping.object.path);
     if (!may_be || links.size() >= kMostLinks) return;
     char range[2 * 16 + 2];
     snprintf(range, sizeof range, "%" PRIx64 "-%" PRIx64, mapping.start, mapping.end);
@@ -292,9 +299,9 @@ std::vector<std::string> ProcessFiles::links_to_deleted(const ObjectIdentity& ob
   return links;
 }
 
-/// What was deleted (by an upgrade, say) has no path any more, but its process leads to it. Not for ever: a
-/// JIT may have thousands of memfds, which are no executables. And whoever makes a memfd may give it the name
-/// of another's: not if he is another user.
+/// What was deleted (by an upgrade, say, or by the program itself, before its first tick was read) has no
+/// path any more, but its process leads to it. Not for ever: a JIT may have thousands of memfds, which are no
+/// executables. And whoever makes a memfd may give it the name of another's: not if he is another user.
 UniqueFd ProcessFiles::open_deleted(const ObjectIdentity& object, pid_t pid) {
   constexpr unsigned kMostFailures = 16;
   struct stat process;
@@ -304,11 +311,9 @@ UniqueFd ProcessFiles::open_deleted(const ObjectIdentity& object, pid_t pid) {
   if (failed_searches_.size() >= kMostFiles) failed_searches_.clear();
   unsigned& failed = failed_searches_[pid];
   if (failed >= kMostFailures) return {};
-  auto fd = helper_.open_file(object.path);  // that may be how it is called
-  if (fd) return std::move(*fd);
   for (const std::string& link : links_to_deleted(object, pid)) {
     if (!is_file_of(link, object)) continue;
-    fd = helper_.open_file(link);
+    auto fd = helper_.open_file(link);
     if (fd) return std::move(*fd);
   }
   ++failed;
@@ -318,9 +323,8 @@ UniqueFd ProcessFiles::open_deleted(const ObjectIdentity& object, pid_t pid) {
 /// What is opened is kept: closing it asks some file systems.
 UniqueFd ProcessFiles::open_mapped(const ObjectIdentity& object, pid_t pid) {
   if (!helper_.runs()) return open_beside_us(std::string(object.path));
-  if (object.path.ends_with(" (deleted)")) return open_deleted(object, pid);
   auto fd = helper_.open_file(object.path);
-  return fd ? std::move(*fd) : UniqueFd();
+  return fd ? std::move(*fd) : open_deleted(object, pid);
 }
 
 int ProcessFiles::hold(const ObjectIdentity& object, pid_t pid) {

@@ -150,6 +150,9 @@ TEST_F(ProcessFilesTest, DeletedFilesOfOneProcessAreNotSearchedForWithoutEnd) {
   }
   EXPECT_EQ(files_.hold(program, target), -1);
   EXPECT_GE(others.hold(program, target), 0) << "it can be opened";
+  const std::string before = directory_ + "/program";
+  program.path = before;
+  EXPECT_GE(others.hold(program, target), 0) << "also as it was called before it was deleted";
   kill(target, SIGKILL);
   waitpid(target, nullptr, 0);
 }
