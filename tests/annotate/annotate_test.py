@@ -356,6 +356,19 @@ class Annotate(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("is not a regular file", done.stdout)
 
+    def test_a_call_of_another_instance_of_the_template_is_no_recursion(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        source, program = os.path.join(directory, "instances.cc"), os.path.join(directory, "instances")
+        with open(source, "w") as file:
+            file.write("volatile long sum;\n"
+                       "template <int N> __attribute__((noinline)) void turn() {\n"
+                       "  for (int i = 0; i < 10000; i++) sum = sum + i;\n"
+                       "  if constexpr (N > 1) turn<N - 1>();\n  sum = sum + 1;\n}\n"
+                       "int main() { for (int i = 0; i < 10000; i++) turn<2>(); }\n")
+        subprocess.run(["g++", "-std=c++17", "-O1", "-o", program, source], check=True)
+        shown = annotate("turn<2>", p.record([program]).path, "--all").stdout
+        self.assertRegex(shown, r"call\b.* turn<1>\(\)")
+
     def test_what_cannot_be_shown_is_one_line(self):
         for words, start in ((["sum", self.profile], "pctally: 'sum' is sum("),
                              (["coutn", self.profile], "pctally: no ticks in 'coutn'; did you mean 'count'?"),

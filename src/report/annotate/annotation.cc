@@ -17,10 +17,16 @@ constexpr uint64_t kMostCode = 4 << 20;  ///< as of Symbolizer::code()
 
 uint64_t start_address(const HotFunction& function) { return function.range.object_address(); }
 
-/// "memcmp@plt", "main+0x12"
-std::string target_text(const NamedRange& range, uint64_t position) {
+/// "memcmp@plt", "main+0x12". Another function of the same name has its arguments: it would look like
+/// recursion.
+std::string target_text(const NamedRange& range, uint64_t position, const NamedRange& own) {
   if (range.function.empty() || range.function.starts_with('[')) return "";
-  std::string name = short_function_name(range.function, range.linkage, NameDetail::kClone);
+  const auto name_of = [](const NamedRange& of, NameDetail detail) {
+    return short_function_name(of.function, of.linkage, detail);
+  };
+  std::string name = name_of(range, NameDetail::kClone);
+  if (range.start != own.start && name == name_of(own, NameDetail::kClone))
+    name = name_of(range, NameDetail::kBoth);
   return position == range.start ? name : fmt::format("{}+0x{:x}", name, position - range.start);
 }
 
@@ -232,7 +238,7 @@ void Annotator::find_targets(const std::vector<size_t>& instructions) {
   for (const auto& [position, address] : wanted) positions.push_back(position);
   std::vector<NamedRange> ranges = symbolizer_.name(positions);
   for (size_t i = 0; i < positions.size(); ++i)
-    targets_[wanted[positions[i]]] = target_text(ranges[i], positions[i]);
+    targets_[wanted[positions[i]]] = target_text(ranges[i], positions[i], function_.range);
 }
 
 std::string Annotator::target_name(size_t index) const {
