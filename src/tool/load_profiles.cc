@@ -57,11 +57,12 @@ KeptNames& all_kept_names() {
   return names;
 }
 
-/// A file of ours, with its names.
-Result<Profile> load_with_names(int fd, const std::string& file) {
-  Result<Profile> profile = load_profile(file.c_str());
+/// A file of ours, with its names. `file`: what it is called in messages.
+Result<Profile> load_with_names(int fd, const std::string& path, const std::string& file) {
+  Result<Profile> profile = load_profile(path.c_str());
   if (profile) keep_names(fd, &*profile);
-  return profile;
+  if (profile || path == file || !std::string_view(profile.error().text).starts_with(path)) return profile;
+  return fail(profile.error().code, "%s%s", file.c_str(), profile.error().text + path.size());
 }
 
 Result<void> add_names(int fd) {
@@ -129,7 +130,7 @@ Result<Profile> load_ours_or_imported(const std::string& path, const std::string
   if (!regular) return load_profile(path.c_str());
   files_read().emplace(status.st_dev, status.st_ino);
   const bool is_ours = is_profile(fd.get());
-  if (is_ours && wanted_values().empty()) return load_with_names(fd.get(), path);
+  if (is_ours && wanted_values().empty()) return load_with_names(fd.get(), path, file);
   if (is_ours) return no_choice_of_values(file);
   const auto bytes = read_whole(fd.get(), file);
   if (!bytes) return std::unexpected(bytes.error());

@@ -108,7 +108,8 @@ class Import(unittest.TestCase):
             self.assertEqual(piped.stdout, from_file.stdout, words)
         stacks = read(b"main;work 3\nmain 1\n", "report", "--json", "-")
         self.assertEqual([(row["function"], row["ticks"]) for row in json.loads(stacks.stdout)["rows"]], [("work", 3), ("main", 1)])
-        for data, said in ((b"", "standard input is empty: no profile"), (b"garbage", "standard input is no profile of pctally, pprof")):
+        for data, said in ((b"", "standard input is empty: no profile"), (b"garbage", "standard input is no profile of pctally, pprof"),
+                           (bytes_of_it[:3000], "pctally: standard input: truncated: ")):
             refused = read(data, "report", "-")
             self.assertEqual(refused.returncode, 4)
             self.assertIn(said, refused.stderr.decode())
