@@ -11,6 +11,20 @@
 namespace pctally {
 namespace {
 
+/// The name of a row in a sentence: its middle is left out where it is long, unless another row's would be
+/// the same then.
+std::string short_name_of(const Diff& diff, const DiffRow& row) {
+  constexpr size_t kUsual = 40;
+  const auto shortened = [&diff](const DiffRow& of) {
+    return elided_name(escaped(shown_name(diff, of)), kUsual);
+  };
+  const std::string name = escaped(shown_name(diff, row)), usual = shortened(row);
+  const bool is_one = usual == name || std::ranges::none_of(diff.rows, [&](const DiffRow& other) {
+                        return &other != &row && other.name != row.name && shortened(other) == usual;
+                      });
+  return is_one ? usual : name;
+}
+
 constexpr size_t kCauses = 3;
 
 /// For three figures.
@@ -60,9 +74,8 @@ std::string cause_among_totals(const Diff& diff) {
     const SideTicks own = row->old_side, now = row->new_side;
     return std::pair(row->total->before + row->total->after, -own.effective - now.effective);
   });
-  return fmt::format("{}: {} with all it calls, {} by {}.", cause_word(diff),
-                     elided_name(escaped(shown_name(diff, innermost)), 40), largest > 0 ? "more" : "less",
-                     amount_text(diff, std::abs(innermost.total->difference)));
+  return fmt::format("{}: {} with all it calls, {} by {}.", cause_word(diff), short_name_of(diff, innermost),
+                     largest > 0 ? "more" : "less", amount_text(diff, std::abs(innermost.total->difference)));
 }
 
 /// "; but f and 2 others are less by 50.0 ms together", if that is at least half of `sum`, that of the
@@ -79,7 +92,7 @@ std::string opposed_text(const Diff& diff, double sum) {
     if (largest == nullptr || std::abs(change) > std::abs(largest->amount.difference)) largest = &row;
   }
   if (largest == nullptr || std::abs(opposed) < 0.5 * std::abs(sum)) return "";
-  return fmt::format("; but {}{} {} by {}{}", elided_name(escaped(shown_name(diff, *largest)), 40),
+  return fmt::format("; but {}{} {} by {}{}", short_name_of(diff, *largest),
                      others == 0   ? " is"
                      : others == 1 ? " and another are"
                                    : fmt::format(" and {} others are", others),
@@ -152,7 +165,7 @@ std::string cause_sentence(const Diff& diff) {
   double sum = 0;
   for (size_t i = 0; i < causes.size(); ++i) {
     const char* joint = i == 0 ? "" : i + 1 == causes.size() ? " and " : ", ";
-    names += joint + elided_name(escaped(shown_name(diff, *causes[i])), 40);
+    names += joint + short_name_of(diff, *causes[i]);
     sum += causes[i]->amount.difference;
   }
   return fmt::format("{}: {}, {} by {}{}{}.", cause_word(diff), names, rose ? "more" : "less",
@@ -241,8 +254,8 @@ std::string power_sentence(const Diff& diff) {
   if (std::isinf(visible)) return "";
   return fmt::format(
       "{} ({}) would have to rise by {} to be seen with {}; for less, record more runs (pctally plan).",
-      elided_name(escaped(shown_name(diff, row)), 40), amount_text(diff, row.amount.before),
-      amount_text(diff, visible), runs_text(diff));
+      short_name_of(diff, row), amount_text(diff, row.amount.before), amount_text(diff, visible),
+      runs_text(diff));
 }
 
 }  // namespace pctally

@@ -27,5 +27,15 @@ TEST(DiffSentences, WhatChangedTheOtherWayIsNamedBesideTheCause) {
               HasSubstr("f1 and another are less by 7.00 s together"));
 }
 
+TEST(DiffSentences, ANameIsShortenedWhereNoOtherLooksLikeIt) {
+  Diff diff = diff_of({run_of({0, 1000, 5000})}, {run_of({0, 19000, 500})});
+  const std::string first = "std::handler_of_the_first_kind_of_events::invoke",
+                    other = "std::handler_of_the_other_kind_of_events::invoke";
+  diff.rows[0].name = diff.rows[0].short_name = first;
+  EXPECT_EQ(cause_sentence(diff).find(first), std::string::npos);
+  diff.rows[1].name = diff.rows[1].short_name = other;
+  EXPECT_THAT(cause_sentence(diff), HasSubstr(first));
+}
+
 }  // namespace
 }  // namespace pctally
