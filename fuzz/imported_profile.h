@@ -25,7 +25,7 @@ inline void check_imported(const Result<Profile>& read) {
   }
   const TickLedger& ledger = read->ledger;
   if (counted != ledger.counted || ledger.ticks() == 0 || read->period_ns == 0) abort();
-  if (read->paths.recorded && paths != ledger.counted + ledger.outside) abort();
+  if (read->paths.recorded && paths != ledger.counted + ledger.outside + ledger.full) abort();
 }
 
 inline std::string_view text_of(const uint8_t* data, size_t size) {

@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <span>
+
 #include "base/kernel/seccomp_filter.h"
 #include "base/next_call.h"
 #include "clock/own_process.h"
@@ -257,38 +259,41 @@ class Filtering {
   /// A listener's descriptor is a success; else a number above 0 is a thread that could not be synchronised.
   void end(long result) const noexcept {
     const bool installed = asked_ && (result == 0 || (listens_ && result > 0));
-    if (installed) note_seccomp_filter();
+    if (installed) note_seccomp_filter(allows_masks_);
     if (ends_ticks_ && installed) note_filter_cost(FilterCost::kTick);
     if (ends_ticks_ && !installed) keep_ticks_blocked(NoTicks::kFilter, false);
   }
 
  private:
   Filtering(bool asked, bool listens, unsigned long filter) noexcept
-      : asked_(asked && !runs_in_lent_memory()),
-        listens_(listens),
-        ends_ticks_(asked_ && filter != 0 && !has_seccomp_filter() && hidden_signals() != 0 &&
-                    !can_return_behind(reinterpret_cast<const sock_fprog*>(filter))) {
+      : asked_(asked && !runs_in_lent_memory()), listens_(listens) {
+    if (!asked_ || filter == 0 || !may_change_masks()) return;
+    const std::span<const sock_filter> instructions = read(reinterpret_cast<const sock_fprog*>(filter));
+    if (instructions.empty()) return;
+    allows_masks_ = allows(instructions, SYS_rt_sigprocmask);
+    ends_ticks_ = hidden_signals() != 0 && !allows(instructions, SYS_rt_sigreturn);
     if (ends_ticks_) keep_ticks_blocked(NoTicks::kFilter, true);
   }
 
-  /// What cannot be read the kernel refuses.
-  static bool can_return_behind(const sock_fprog* program) noexcept {
-    if (!can_read(program, sizeof *program)) return true;
+  /// Empty if it cannot be read, which the kernel is to answer.
+  static std::span<const sock_filter> read(const sock_fprog* program) noexcept {
+    if (!can_read(program, sizeof *program)) return {};
     const sock_fprog copy = *program;
-    if (!can_read(copy.filter, copy.len * sizeof *copy.filter)) return true;
-    return lets_handlers_return({copy.filter, copy.len});
+    if (!can_read(copy.filter, copy.len * sizeof *copy.filter)) return {};
+    return {copy.filter, copy.len};
   }
 
   static bool can_read(const void* memory, size_t bytes) noexcept {
     constexpr size_t kAtATime = 8, kPage = 4096;
     const char* const first = static_cast<const char*>(memory);
-    if (bytes < kAtATime) return false;
+    if (first == nullptr || bytes < kAtATime) return false;
     for (size_t at = 0; at < bytes - kAtATime; at += kPage)
-      if (!can_read_mask(first + at)) return false;
-    return can_read_mask(first + bytes - kAtATime);
+      if (!kernel_can_read_mask(first + at)) return false;
+    return kernel_can_read_mask(first + bytes - kAtATime);
   }
 
-  const bool asked_, listens_, ends_ticks_;
+  const bool asked_, listens_;
+  bool ends_ticks_ = false, allows_masks_ = false;
 };
 
 /// prctl(2) that turns syscall user dispatch on or off: while it is on, code of the thread may make no system

@@ -213,9 +213,12 @@ void keep_ticks_blocked(NoTicks why, bool blocked) noexcept {
 }
 
 bool can_read_mask(const void* mask) noexcept {
-  constexpr int kNoChange = -1;  // the kernel reads the mask first, and then refuses
   asm("" : "+r"(mask));  // <signal.h> says of some that they are not null, and the question would be left out
-  if (mask == nullptr || has_seccomp_filter()) return mask != nullptr;
+  return mask != nullptr && (has_seccomp_filter() || kernel_can_read_mask(mask));
+}
+
+bool kernel_can_read_mask(const void* mask) noexcept {
+  constexpr int kNoChange = -1;  // the kernel reads the mask first, and then refuses
   const int before = errno;
   const bool read = syscall(SYS_rt_sigprocmask, kNoChange, mask, nullptr, _NSIG / 8) == 0 || errno != EFAULT;
   errno = before;

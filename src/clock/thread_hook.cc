@@ -28,7 +28,7 @@ constexpr size_t kSmallDefault =
     1 << 20;  ///< that only pthread_setattr_default_np(3) makes, or another C library
 
 int g_clocks = 0;
-int g_filtered = 0;
+int g_filtered = 0, g_masks_refused = 0;
 int g_filter_costs[2] = {};
 void (*g_enter_once)() = nullptr;
 void (*g_check_root)() = nullptr;
@@ -235,7 +235,11 @@ void hook_threads(int change) noexcept {
   for (unsigned long& word : g_hidden) __atomic_store_n(&word, 0, __ATOMIC_RELEASE);
 }
 
-void note_seccomp_filter() noexcept { __atomic_store_n(&g_filtered, 1, __ATOMIC_RELEASE); }
+void note_seccomp_filter(bool allows_masks) noexcept {
+  if (!allows_masks) __atomic_store_n(&g_masks_refused, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&g_filtered, 1, __ATOMIC_RELEASE);
+}
+bool may_change_masks() noexcept { return __atomic_load_n(&g_masks_refused, __ATOMIC_RELAXED) == 0; }
 bool has_seccomp_filter() noexcept { return __atomic_load_n(&g_filtered, __ATOMIC_RELAXED) != 0; }
 
 void set_entry_hooks(void (*first)(), void (*at_root)()) noexcept {

@@ -12,9 +12,12 @@ namespace pctally {
 /// A clock starts (+1) or stops (-1). May be called under any lock.
 void hook_threads(int change) noexcept;
 
-/// The program has installed a seccomp filter: threads that begin from now on make no system call of ours.
-void note_seccomp_filter() noexcept;
+/// The program has installed a seccomp filter, in some thread: threads that begin from now on make no system
+/// call of ours.
+void note_seccomp_filter(bool allows_masks) noexcept;
 [[nodiscard]] bool has_seccomp_filter() noexcept;
+/// Whether all of them allow rt_sigprocmask(2).
+[[nodiscard]] bool may_change_masks() noexcept;
 /// What went unsampled behind it while a clock ran: a thread that began, a tick that no system call could
 /// make safe. Async-signal-safe.
 enum class FilterCost : uint8_t { kThread, kTick };
@@ -59,6 +62,8 @@ void keep_ticks_blocked(NoTicks why, bool blocked) noexcept;
 /// False if the program gave us an address that cannot be read: the kernel is to answer that (EFAULT). Makes
 /// a system call. Behind a seccomp filter it makes none, and is false for null alone.
 [[nodiscard]] bool can_read_mask(const void* mask) noexcept;
+/// The same behind filters, too. REQUIRES: may_change_masks().
+[[nodiscard]] bool kernel_can_read_mask(const void* mask) noexcept;
 /// True once the program has blocked the timers' signal, in some thread, as it believes: it may wait for it.
 [[nodiscard]] bool has_blocked_ticks() noexcept;
 /// Adds those to a mask, or removes them.

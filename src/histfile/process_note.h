@@ -37,7 +37,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
     case ProcessNote::kBlocked:
       return "has threads that block the signal of its ticks: those were not sampled; use -e ring";
     case ProcessNote::kFiltered:
-      return "installed a seccomp filter: later threads and children, and code that blocks SIGBUS, were not "
+      return "installed a seccomp filter: later threads and children, and code where a tick may kill, were "
+             "not "
              "sampled";
     case ProcessNote::kBehindFilter:
       return "runs behind a seccomp filter, which may kill for a timer; use -e ring";

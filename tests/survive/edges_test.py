@@ -73,7 +73,7 @@ class Filters(Edges):
 
     def test_a_filter_behind_which_no_handler_returns(self):
         """That of sshd, before a login: the first tick ended it."""
-        for way, options in (("call", ()), ("call", ("-g",)), ("number", ()), ("listener", ())):
+        for way, options in (("call", ()), ("call", ("-g",)), ("number", ()), ("listener", ()), ("second", ())):
             for engine, data in self.recorded("no_return", way, options=options):
                 self.assertIn("installed a seccomp filter", " ".join(row["note"] for row in data["processes"]), (engine, way))
                 self.assertGreater(data["unsampled_s"], 0.1, (engine, way))

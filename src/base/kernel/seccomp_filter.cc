@@ -4,7 +4,6 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 
 namespace pctally {
 namespace {
@@ -28,6 +27,8 @@ constexpr uint32_t kRefused = SECCOMP_RET_KILL_THREAD;
 /// The machine of bpf(4), as far as filters of system calls may use it.
 class FilterMachine {
  public:
+  explicit FilterMachine(long number) noexcept : number_(static_cast<uint32_t>(number)) {}
+
   /// The next instruction, `pc` places on. Sets *answer where it returns, and is false then.
   bool step(const sock_filter& instruction, size_t* pc, uint32_t* answer) noexcept {
     const uint32_t operand = (instruction.code & BPF_X) != 0 ? x_ : instruction.k;
@@ -65,7 +66,7 @@ class FilterMachine {
   bool load(const sock_filter& instruction, uint32_t* to, uint32_t* answer) noexcept {
     switch (BPF_MODE(instruction.code)) {
       case BPF_ABS:
-        *to = instruction.k == offsetof(seccomp_data, nr)     ? SYS_rt_sigreturn
+        *to = instruction.k == offsetof(seccomp_data, nr)     ? number_
               : instruction.k == offsetof(seccomp_data, arch) ? kArchitecture
                                                               : 0;
         return true;
@@ -117,14 +118,15 @@ class FilterMachine {
     return holds ? instruction.jt : instruction.jf;
   }
 
+  const uint32_t number_;
   uint32_t a_ = 0, x_ = 0;
   uint32_t memory_[BPF_MEMWORDS] = {};
 };
 
 }  // namespace
 
-bool lets_handlers_return(std::span<const sock_filter> filter) noexcept {
-  FilterMachine machine;
+bool allows(std::span<const sock_filter> filter, long number) noexcept {
+  FilterMachine machine(number);
   uint32_t answer = kRefused;
   for (size_t pc = 0; pc < filter.size() && machine.step(filter[pc], &pc, &answer);) {
   }

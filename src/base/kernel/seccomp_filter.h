@@ -7,9 +7,9 @@
 
 namespace pctally {
 
-/// Whether the handler of a signal can return behind this filter: it allows rt_sigreturn(2). That call has no
-/// arguments, so a filter that asks for them, or for the address of the call, is given 0. False for what the
-/// kernel refuses as a filter. Async-signal-safe. REQUIRES: the instructions can be read.
-[[nodiscard]] bool lets_handlers_return(std::span<const sock_filter> filter) noexcept;
+/// Whether it allows the system call of that number. A filter that asks for its arguments, or for the address
+/// of the call, is given 0. False for what the kernel refuses as a filter. Async-signal-safe. REQUIRES: the
+/// instructions can be read.
+[[nodiscard]] bool allows(std::span<const sock_filter> filter, long number) noexcept;
 
 }  // namespace pctally

@@ -18,6 +18,8 @@ constexpr sock_filter kNumber = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(secc
 constexpr sock_filter kAllow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 constexpr sock_filter kKill = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 
+bool lets_handlers_return(const Filter& filter) { return allows(filter, SYS_rt_sigreturn); }
+
 sock_filter if_equal(uint32_t value, uint8_t skip, uint8_t skip_else) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skip, skip_else);
 }
@@ -29,6 +31,7 @@ TEST(SeccompFilter, AListOfCallsAllowsWhatIsInIt) {
       Filter{kNumber, if_equal(SYS_read, 1, 0), if_equal(SYS_write, 0, 1), kAllow, kKill}));
   EXPECT_TRUE(lets_handlers_return(Filter{kNumber, if_equal(SYS_write, 0, 1), kKill, kAllow}))
       << "all but one";
+  EXPECT_TRUE(allows(Filter{kNumber, if_equal(SYS_read, 0, 1), kAllow, kKill}, SYS_read));
   EXPECT_TRUE(lets_handlers_return(Filter{BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG)}));
   EXPECT_FALSE(lets_handlers_return(Filter{BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1)}));
   EXPECT_FALSE(lets_handlers_return(Filter{BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF)}));
