@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/file/file_at.h"
 #include "base/text_field.h"
@@ -359,15 +360,23 @@ void Recording::show_drained(uint64_t now) {
   progress_at_ = now + 500000000u;
 }
 
-/// CPU time that processes have noted of themselves, or the recorder of those it did not observe. No more
-/// than what they used.
-uint64_t Recording::noted_cpu_ns() const {
-  uint64_t sum = 0;
+/// CPU time that processes have noted of themselves, or the recorder of those it did not observe: no more
+/// than what they used. One that ended by _exit(2) or a signal has noted nothing. The ticks of those stand
+/// for their time if they are more than `command_ns` and chance allow: then nobody waited for them.
+uint64_t Recording::noted_cpu_ns(uint64_t command_ns) const {
+  const FileHeader& header = file_.header();
+  uint64_t noted = 0, sampled = 0;
   for_each_process(file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
-    if (record.cpu_ns > record.entered_cpu_ns) sum += record.cpu_ns - record.entered_cpu_ns;
+    if (record.cpu_ns > record.entered_cpu_ns)
+      noted += record.cpu_ns - record.entered_cpu_ns;
+    else
+      sampled += record.ticks * header.period_ns;
     return false;
   });
-  return sum;
+  const auto delivery_ns = static_cast<double>(std::max(header.period_ns, header.clock_tick_ns));
+  const double chance_ns = 4 * std::sqrt(static_cast<double>(sampled) * delivery_ns);
+  const double allowed_ns = 1.05 * static_cast<double>(command_ns) + chance_ns;
+  return static_cast<double>(noted + sampled) > allowed_ns ? noted + sampled : noted;
 }
 
 void Recording::book_cpu_time(Child* child) {
@@ -383,7 +392,7 @@ void Recording::book_cpu_time(Child* child) {
       command.system_ns += living.system_ns;
     }
   auto counted = engine_->knows_cpu_time() ? std::optional(engine_->cpu_ns()) : std::nullopt;
-  if (ended && options_.children && engine_->enters_program()) counted = noted_cpu_ns();
+  if (ended && options_.children && engine_->enters_program()) counted = noted_cpu_ns(command.total());
   CpuTime used = account_.used(ended ? &command : nullptr, counted);
   header.cpu_user_ns = used.user_ns;
   header.cpu_system_ns = used.system_ns;

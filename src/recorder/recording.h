@@ -76,7 +76,7 @@ class Recording {
   void drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended);
   void poll_account(uint64_t now);
   void show_drained(uint64_t now);
-  [[nodiscard]] uint64_t noted_cpu_ns() const;
+  [[nodiscard]] uint64_t noted_cpu_ns(uint64_t command_ns) const;
   void book_cpu_time(Child* child);
   void note_unobserved(const Child& child);
   [[nodiscard]] bool all_exited() const;
