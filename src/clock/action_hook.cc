@@ -239,10 +239,9 @@ int set_roomy(int signal, const struct sigaction* action, struct sigaction* befo
 /// behind it, the thread gets no tick from then on.
 class Filtering {
  public:
-  static Filtering by_prctl(unsigned long option, const unsigned long (&arguments)[4]) noexcept {
+  static Filtering by_prctl(unsigned long option, unsigned long mode, unsigned long filter) noexcept {
     const bool installs = option == PR_SET_SECCOMP;
-    const bool filters = installs && arguments[0] == SECCOMP_MODE_FILTER;
-    return {installs, false, filters ? arguments[1] : 0};
+    return {installs, false, installs && mode == SECCOMP_MODE_FILTER ? filter : 0};
   }
   static Filtering by_seccomp(unsigned long operation, unsigned long flags, unsigned long filter) noexcept {
     const bool filters = operation == SECCOMP_SET_MODE_FILTER;
@@ -250,10 +249,11 @@ class Filtering {
             filters ? filter : 0};
   }
   static Filtering by_number(long number, const long (&arguments)[6]) noexcept {
-    unsigned long words[6];
-    for (int i = 0; i < 6; ++i) words[i] = static_cast<unsigned long>(arguments[i]);
-    if (number == SYS_prctl) return by_prctl(words[0], {words[1], words[2], words[3], words[4]});
-    if (number == SYS_seccomp) return by_seccomp(words[0], words[1], words[2]);
+    const auto first = static_cast<unsigned long>(arguments[0]),
+               second = static_cast<unsigned long>(arguments[1]),
+               third = static_cast<unsigned long>(arguments[2]);
+    if (number == SYS_prctl) return by_prctl(first, second, third);
+    if (number == SYS_seccomp) return by_seccomp(first, second, third);
     return {false, false, 0};
   }
   /// A listener's descriptor is a success; else a number above 0 is a thread that could not be synchronised.
@@ -342,7 +342,7 @@ PCTALLY_HOOK int prctl(int option, ...) noexcept {
   unsigned long arguments[4];
   for (unsigned long& argument : arguments) argument = va_arg(list, unsigned long);
   va_end(list);
-  const auto filtering = Filtering::by_prctl(static_cast<unsigned long>(option), arguments);
+  const auto filtering = Filtering::by_prctl(static_cast<unsigned long>(option), arguments[0], arguments[1]);
   const Dispatching dispatching(true, static_cast<unsigned long>(option), arguments[0]);
   const int result = g_prctl.get()(option, arguments[0], arguments[1], arguments[2], arguments[3]);
   filtering.end(result);

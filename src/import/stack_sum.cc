@@ -45,25 +45,26 @@ ImportedPlace StackSum::place(uint32_t object, const std::vector<Frame>& frames)
   return {object, names_->object(sum_.executables[object]).position(frames)};
 }
 
-bool StackSum::is_called(const ImportedPlace& place, std::string_view name) const {
+std::string StackSum::name_of(const ImportedPlace& place) const {
   const Executable& object = sum_.executables[place.executable];
-  return names_->knows(object.stamp) && names_->object(object).name(place.position).function == name;
+  return names_->knows(object.stamp) ? names_->object(object).name(place.position).function : "";
 }
 
 /// perf calls so what is in no mapping: the walk of frame pointers had left the stack's frames.
 bool StackSum::is_unknown(const ImportedPlace& place) const {
   const std::string& path = sum_.executables[place.executable].path;
-  return (path == "[unknown]" || path == kNoObject) && is_called(place, "[unknown]");
+  return (path == "[unknown]" || path == kNoObject) && name_of(place) == "[unknown]";
 }
 
 /// Our own exports have ticks without a place as stacks of one frame.
 bool StackSum::add_without_place(const ImportedPlace& place, uint64_t amount, uint64_t count,
                                  const PathScope& scope) {
-  if (is_called(place, "[lost]"))
+  const std::string name = name_of(place);
+  if (name == "[lost]")
     add_lost(amount);
-  else if (is_called(place, "[outside]"))
+  else if (name == "[outside]")
     add_to(&TickLedger::outside, amount, count, scope);
-  else if (is_called(place, "[full]"))
+  else if (name == "[full]")
     add_to(&TickLedger::full, amount, count, scope);
   else
     return false;

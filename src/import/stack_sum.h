@@ -91,7 +91,8 @@ class StackSum {
   Result<Profile> take(const ImportedUnit& unit, Profile profile);
 
  private:
-  [[nodiscard]] bool is_called(const ImportedPlace& place, std::string_view name) const;
+  /// Empty if the file has none for it.
+  [[nodiscard]] std::string name_of(const ImportedPlace& place) const;
   [[nodiscard]] bool is_unknown(const ImportedPlace& place) const;
   bool add_without_place(const ImportedPlace& place, uint64_t amount, uint64_t count, const PathScope& scope);
   void add_to(uint64_t TickLedger::*row, uint64_t amount, uint64_t count, const PathScope& scope);

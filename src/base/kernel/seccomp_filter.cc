@@ -51,8 +51,10 @@ class FilterMachine {
         *answer = BPF_RVAL(instruction.code) == BPF_A ? a_ : instruction.k;
         return false;
       default:  // BPF_MISC
-        (BPF_MISCOP(instruction.code) == BPF_TXA ? a_ : x_) =
-            BPF_MISCOP(instruction.code) == BPF_TXA ? x_ : a_;
+        if (BPF_MISCOP(instruction.code) == BPF_TXA)
+          a_ = x_;
+        else
+          x_ = a_;
         return true;
     }
   }

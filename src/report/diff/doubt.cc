@@ -229,10 +229,11 @@ double missing_beside(const std::vector<MeasuredRun>& side, const std::vector<Me
   return sum;
 }
 
-/// Of one build the same code may have a name on one side alone: it was stripped, and kept its build id. Then
-/// what has no name here has one there, and that is missing here. Otherwise other code ran.
-bool lacks_names_of(const NamedTicks& lacking, const NamedTicks& named, double missing) {
-  return 2 * missing * lacking.all > lacking.nameless * named.all;
+/// Of one build the same code may have a name on one side alone: `lacking` was stripped, and kept its build
+/// id. Then what has no name there has one in `other`, and that is missing. Otherwise other code ran.
+bool lacks_names(const std::vector<MeasuredRun>& lacking, const NamedTicks& its,
+                 const std::vector<MeasuredRun>& other, const NamedTicks& others, const std::string& object) {
+  return 2 * missing_beside(other, lacking, object) * its.all > its.nameless * others.all;
 }
 
 /// The run in which most ticks of the object have no name; of equal ones the first.
@@ -261,10 +262,10 @@ std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
     const bool old_lacks = has_much_more(found->second, new_ticks);
     if (!old_lacks && !has_much_more(new_ticks, found->second)) continue;
     const NamedTicks& ticks = old_lacks ? found->second : new_ticks;
-    const NamedTicks& others = old_lacks ? new_ticks : found->second;
-    const double missing =
-        old_lacks ? missing_beside(after, before, object) : missing_beside(before, after, object);
-    if (objects.same_build.contains(object) && !lacks_names_of(ticks, others, missing)) continue;
+    const bool has_other_code = objects.same_build.contains(object) &&
+                                !(old_lacks ? lacks_names(before, ticks, after, new_ticks, object)
+                                            : lacks_names(after, ticks, before, found->second, object));
+    if (has_other_code) continue;
     const size_t run = old_lacks ? worst_run(before, object) : before.size() + worst_run(after, object);
     const std::string file = run < files.size() ? files[run] : old_lacks ? "old side" : "new side";
     const char* what = by == Grouping::kLine ? "line" : "name";
