@@ -14,13 +14,15 @@ const ExecutableIdentity kBinary{.path = "/bin/a", .build_id = {1}};
 /// it is asked.
 class Executable : public Symbolizer {
  public:
-  explicit Executable(int* asked) : asked_(asked) {}
+  explicit Executable(int* asked, bool has_debug_file = true)
+      : asked_(asked), has_debug_file_(has_debug_file) {}
   [[nodiscard]] const std::string& object_name() const override { return object_; }
   [[nodiscard]] const std::string& problem() const override { return object_; }
   std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     *asked_ += static_cast<int>(positions.size());
     return std::vector<NamedRange>(positions.size(), {"static", 0x200, 0x300});
   }
+  [[nodiscard]] bool has_other_names() override { return has_debug_file_; }
   std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     *asked_ += static_cast<int>(positions.size());
     return std::vector<std::vector<Frame>>(positions.size(), {{"here", "a.c", 1}});
@@ -34,6 +36,7 @@ class Executable : public Symbolizer {
 
  private:
   int* asked_;
+  bool has_debug_file_;
   std::string object_ = "a";
 };
 
@@ -176,6 +179,17 @@ TEST_F(Kept, GiveWayToABetterNameOfTheExecutable) {
   const auto gone = names_.open(kBinary, &Symbolizer::open);
   EXPECT_EQ(gone->name(std::vector<uint64_t>{0x210})[0].function, "[a+0x200]");
   EXPECT_EQ(gone->problem(), "");
+}
+
+/// The executable alone has no name now that it had not when it ran.
+TEST_F(Kept, AreAllThereIsWhereNoDebugFileHasCome) {
+  ASSERT_TRUE(names_.add(section({{0x210, {"[a+0x200]", 0x200, 0x240}}})));
+  const auto symbolizer = names_.open(
+      kBinary, [this](const ExecutableIdentity&) { return std::make_unique<Executable>(&asked_, false); });
+  EXPECT_EQ(symbolizer->name(std::vector<uint64_t>{0x210})[0].function, "[a+0x200]");
+  EXPECT_EQ(asked_, 0);
+  EXPECT_EQ(symbolizer->name(std::vector<uint64_t>{0x110, 0x210})[0].function, "static");
+  EXPECT_EQ(asked_, 2);
 }
 
 TEST_F(Kept, AreOfOneBuildAndOneBootAlone) {

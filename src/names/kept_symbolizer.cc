@@ -93,6 +93,7 @@ std::vector<NamedRange> KeptSymbolizer::find_names(std::span<const uint64_t> pos
   std::vector<NamedRange> result(positions.size());
   std::vector<uint64_t> asked;
   std::vector<size_t> places;
+  bool asks = false;
   for (size_t i = 0; i < positions.size(); ++i) {
     if (const KeptName* found = find(positions[i])) {
       const NamesRange& range = *found->range;
@@ -100,11 +101,13 @@ std::vector<NamedRange> KeptSymbolizer::find_names(std::span<const uint64_t> pos
                    std::string(found->section->text(range.linkage)), range.address};
     }
     if (is_named(result[i].function)) continue;
-    missed_ = missed_ || result[i].function.empty();
+    asks = asks || result[i].function.empty();
     asked.push_back(positions[i]);
     places.push_back(i);
   }
-  if (asked.empty()) return result;
+  missed_ = missed_ || asks;
+  // Nothing names text now that the executable did not name when it ran, unless a debug file has come.
+  if (asked.empty() || !(asks || executable().has_other_names())) return result;
   std::vector<NamedRange> named = executable().name(asked);
   for (size_t i = 0; i < asked.size(); ++i) {
     NamedRange& kept = result[places[i]];

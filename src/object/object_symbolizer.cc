@@ -50,6 +50,9 @@ std::vector<NamedRange> ObjectSymbolizer::find_names(std::span<const uint64_t> p
   return result;
 }
 
+/// What names code that is not here is a debug file.
+bool ObjectSymbolizer::has_other_names() { return file_ && (!file_->has_code() || debug_file() != nullptr); }
+
 std::vector<std::vector<Frame>> ObjectSymbolizer::find_frames(std::span<const uint64_t> positions) {
   std::vector<std::vector<Frame>> result(positions.size());
   if (!frames_opened_) open_frames();

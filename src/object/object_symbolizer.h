@@ -29,6 +29,7 @@ class ObjectSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& problem() const override { return problem_; }
   [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
   std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override;
+  [[nodiscard]] bool has_other_names() override;
   std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override;
   std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override;
   CodeBytes code(uint64_t start, uint64_t end) override;

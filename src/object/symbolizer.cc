@@ -81,6 +81,11 @@ class GuardedSymbolizer : public Symbolizer {
     line_problem_ = std::string("debug information cannot be read: ") + error.what();
     return {};
   }
+  [[nodiscard]] bool has_other_names() override try {
+    return inner_->has_other_names();
+  } catch (const std::exception&) {
+    return true;  // name() says the reason
+  }
   std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override try {
     return inner_->aliases(starts);
   } catch (const std::exception& error) {

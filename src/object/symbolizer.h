@@ -78,6 +78,10 @@ class Symbolizer {
   /// file is not there, or if they are more than 4 MiB: few functions are that large.
   virtual CodeBytes code(uint64_t /*start*/, uint64_t /*end*/) { return {}; }
 
+  /// Whether text may have names besides those in the executable itself: of a debug file, or of code that is
+  /// made meanwhile.
+  [[nodiscard]] virtual bool has_other_names() { return true; }
+
   /// All symbols of the functions that start at these positions (ascending). name() chooses one of them.
   std::vector<std::vector<SymbolName>> aliases(std::span<const uint64_t> starts) {
     std::vector<std::vector<SymbolName>> aliases = find_aliases(starts);

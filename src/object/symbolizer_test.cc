@@ -150,6 +150,7 @@ TEST(Symbolizer, AFileThatIsGoneIsNamedByItsDebugFile) {
   const uint64_t qsort = position_of(libc, listed_symbol(libc, "qsort").value);
   identity.path = "/usr/lib/not_here.so (deleted)";
   const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_TRUE(symbolizer->has_other_names());
   EXPECT_EQ(name_of(*symbolizer, qsort), "qsort");
   EXPECT_FALSE(symbolizer->frames({&qsort, 1}).at(0).empty());
   EXPECT_THAT(symbolizer->problem(), testing::HasSubstr("deleted"));
@@ -158,6 +159,8 @@ TEST(Symbolizer, AFileThatIsGoneIsNamedByItsDebugFile) {
 TEST(Symbolizer, SymbolsThatWereTakenOutOfTheTableAreInTheDebugFile) {
   const std::string path = fixture("symbols_reduced");
   const auto symbolizer = Symbolizer::open(identity_of(path));
+  EXPECT_TRUE(symbolizer->has_other_names());
+  EXPECT_FALSE(Symbolizer::open(identity_of(fixture("layout")))->has_other_names());
   const auto symbols = listed_symbols(path);
   EXPECT_EQ(std::ranges::count(symbols, "FUNC", &ListedSymbol::type), 1);
   for (const ListedSymbol& symbol : listed_symbols(fixture("symbols_whole"))) {

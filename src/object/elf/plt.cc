@@ -97,10 +97,9 @@ AddressRange Plt::stub(const ElfSection& section, uint64_t address) const {
 std::string Plt::target(const AddressRange& stub) {
   const auto place = slot(stub);
   if (!place) return {};
-  if (!read_) read_relocations();
-  auto found = by_slot_.find(*place);
-  if (found == by_slot_.end()) return {};
-  return found->second.symbol == 0 ? resolver_name(found->second.addend) : symbol_name(found->second);
+  const Relocation* found = find(*place);
+  if (found == nullptr) return {};
+  return found->symbol == 0 ? resolver_name(found->addend) : symbol_name(*found);
 }
 
 std::optional<uint64_t> Plt::slot(const AddressRange& stub) const {
@@ -119,10 +118,18 @@ std::optional<uint64_t> Plt::slot(const AddressRange& stub) const {
   }
 }
 
-void Plt::read_relocations() {
-  read_ = true;
-  for (const ElfSection& section : file_->sections()) {
-    if (section.type == SHT_RELA && (section.flags & SHF_ALLOC) != 0) read_section(section);
+/// Sections that fill one table of slots are read first: the one with all other relocations can have
+/// hundreds of thousands, and few slots are filled by it.
+const Plt::Relocation* Plt::find(uint64_t slot) {
+  for (;;) {
+    if (const auto found = by_slot_.find(slot); found != by_slot_.end()) return &found->second;
+    if (parts_read_ == 2) return nullptr;
+    const bool wanted = parts_read_++ == 0;
+    for (const ElfSection& section : file_->sections()) {
+      const bool is_of_slots = (section.flags & SHF_INFO_LINK) != 0;
+      const bool is_loaded = section.type == SHT_RELA && (section.flags & SHF_ALLOC) != 0;
+      if (is_loaded && is_of_slots == wanted) read_section(section);
+    }
   }
 }
 

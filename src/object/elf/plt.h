@@ -28,14 +28,14 @@ class Plt {
     uint32_t symbol = 0;  ///< 0: none, a resolver stands in `addend`
     uint64_t addend = 0;
   };
-  void read_relocations();
+  [[nodiscard]] const Relocation* find(uint64_t slot);
   void read_section(const ElfSection& section);
   [[nodiscard]] std::optional<uint64_t> slot(const AddressRange& stub) const;
   [[nodiscard]] std::string resolver_name(uint64_t address) const;
   [[nodiscard]] std::string symbol_name(const Relocation& relocation) const;
 
   const ElfFile* file_;
-  bool read_ = false;
+  unsigned parts_read_ = 0;  ///< as of find()
   std::unordered_map<uint64_t, Relocation> by_slot_;
 };
 
