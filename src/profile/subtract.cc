@@ -19,6 +19,8 @@ struct ByBuild {
   bool operator()(const Executable* a, const Executable* b) const { return build_of(*a) < build_of(*b); }
 };
 
+constexpr uint32_t kNotThere = UINT32_MAX;
+
 uint64_t beyond(uint64_t later, uint64_t earlier) { return later > earlier ? later - earlier : 0; }
 
 /// For each executable of `profile` the range of its positions: [first, last).
@@ -77,26 +79,50 @@ void subtract_processes(const Profile& earlier, Profile* result) {
     if (process.pid == 0) process.ticks = beyond(process.ticks, std::exchange(taken_in[process.comm], 0));
 }
 
-/// Where paths of `earlier` were folded since, the parent's difference is what is known.
-void subtract_tree(const PathTree& earlier, const std::vector<uint32_t>& place,
-                   const std::vector<uint32_t>& scope, PathTree* later) {
+/// Whether a node was folded into its parent since, and came again: then all that it has is new.
+bool came_again(const PathTreeNode& earlier, const PathTreeNode& later, uint64_t folded_into_parent) {
+  const bool lacks = later.self < earlier.self || later.folded < earlier.folded;
+  return lacks && folded_into_parent >= earlier.self + earlier.folded;
+}
+
+/// For each node of `earlier` the one of `later`, or kNotThere: it was folded since.
+std::vector<uint32_t> places_in(const PathTree& later, const PathTree& earlier,
+                                const std::vector<uint32_t>& place, const std::vector<uint32_t>& scope) {
   std::map<PathTreeNode::Key, uint32_t> known;
-  for (uint32_t i = 0; i < later->size(); ++i) known.emplace((*later)[i].key(), i);
-  std::vector<uint32_t> moved(earlier.size(), UINT32_MAX);
+  for (uint32_t i = 0; i < later.size(); ++i) known.emplace(later[i].key(), i);
+  std::vector<uint32_t> moved(earlier.size(), kNotThere);
   for (uint32_t i = 0; i < earlier.size(); ++i) {
     const PathTreeNode& node = earlier[i];
     const bool is_root = node.parent == PathTreeNode::kNoParent;
-    if (!is_root && moved[node.parent] == UINT32_MAX) continue;
+    if (!is_root && moved[node.parent] == kNotThere) continue;
     const uint32_t executable = node.kind == PathNodeKind::kCode ? place[node.executable] : 0;
     const bool is_scope = node.kind == PathNodeKind::kScope && node.position < scope.size();
     const uint64_t position = is_scope ? scope[node.position] : node.position;
     const auto found = known.find(
         {is_root ? node.parent : moved[node.parent], node.kind, executable, position, node.is_end});
     if (found == known.end()) continue;
-    moved[i] = found->second;
-    PathTreeNode& own = (*later)[found->second];
-    own.self = beyond(own.self, node.self);
-    own.folded = beyond(own.folded, node.folded);
+    const uint64_t folded_into_parent =
+        is_root ? 0 : beyond(later[moved[node.parent]].folded, earlier[node.parent].folded);
+    if (!came_again(node, later[found->second], folded_into_parent)) moved[i] = found->second;
+  }
+  return moved;
+}
+
+/// A path that was folded since has its earlier ticks in what is folded into a parent. Children come before
+/// their parents.
+void subtract_tree(const PathTree& earlier, const std::vector<uint32_t>& place,
+                   const std::vector<uint32_t>& scope, PathTree* later) {
+  const std::vector<uint32_t> moved = places_in(*later, earlier, place, scope);
+  std::vector<uint64_t> folded(earlier.size());  // into the node, since
+  for (size_t i = earlier.size(); i-- > 0;) {
+    const PathTreeNode& node = earlier[i];
+    if (moved[i] != kNotThere) {
+      PathTreeNode& own = (*later)[moved[i]];
+      own.self = beyond(own.self, node.self);
+      own.folded = beyond(own.folded, node.folded + folded[i]);
+    } else if (node.parent != PathTreeNode::kNoParent) {
+      folded[node.parent] += node.self + node.folded + folded[i];
+    }
   }
 }
 
@@ -108,11 +134,11 @@ void subtract_paths(const Profile& earlier, Profile* result) {
   std::vector<uint32_t> place, scope;
   for (const Executable& executable : earlier.executables) {
     const auto found = executables.find(&executable);
-    place.push_back(found == executables.end() ? UINT32_MAX : static_cast<uint32_t>(found->second));
+    place.push_back(found == executables.end() ? kNotThere : static_cast<uint32_t>(found->second));
   }
   for (const PathScope& old : earlier.paths.scopes) {
     const auto found = scopes.find(old);
-    scope.push_back(found == scopes.end() ? UINT32_MAX : static_cast<uint32_t>(found->second));
+    scope.push_back(found == scopes.end() ? kNotThere : static_cast<uint32_t>(found->second));
   }
   subtract_tree(earlier.paths.context, place, scope, &result->paths.context);
   subtract_tree(earlier.paths.plane, place, scope, &result->paths.plane);

@@ -90,6 +90,60 @@ TEST(Subtract, ProcessesClaimNoMoreThanTheLedgerHas) {
   EXPECT_EQ(subtract(loaded(new_file), loaded(old_file)).processes[0].ticks, 0u);
 }
 
+/// A profile with one scope, and below it the functions at positions 1, 2, ... as (parent, self, folded).
+struct PathNode {
+  uint32_t parent;
+  uint64_t position, self, folded;
+};
+Profile with_paths(const std::vector<PathNode>& nodes) {
+  Profile profile;
+  profile.executables.emplace_back().path = "/a";
+  profile.paths.recorded = true;
+  profile.paths.scopes = {{"/a", {}, PathScopeKind::kProgram}};
+  profile.paths.context.push_back({.kind = PathNodeKind::kScope});
+  for (const PathNode& node : nodes)
+    profile.paths.context.push_back({.parent = node.parent,
+                                     .kind = PathNodeKind::kCode,
+                                     .position = node.position,
+                                     .self = node.self,
+                                     .folded = node.folded});
+  return profile;
+}
+
+/// Self and folded of each function.
+std::vector<std::pair<uint64_t, uint64_t>> between(const Profile& later, const Profile& earlier) {
+  std::vector<std::pair<uint64_t, uint64_t>> ticks;
+  const Profile difference = subtract(later, earlier);
+  for (const PathTreeNode& node : difference.paths.context)
+    if (node.kind == PathNodeKind::kCode) ticks.emplace_back(node.self, node.folded);
+  return ticks;
+}
+using Ticks = std::vector<std::pair<uint64_t, uint64_t>>;
+
+/// main calls a function whose paths are folded into it meanwhile: they ran before.
+TEST(Subtract, PathsThatWereFoldedSinceRanBefore) {
+  const Profile earlier = with_paths({{0, 1, 5, 10}, {1, 2, 100, 3}, {2, 3, 40, 0}});
+  EXPECT_EQ(between(with_paths({{0, 1, 6, 153}}), earlier), (Ticks{{1, 0}}));
+  EXPECT_EQ(between(with_paths({{0, 1, 6, 160}}), earlier), (Ticks{{1, 7}}));
+  EXPECT_EQ(between(with_paths({{0, 1, 5, 10}, {1, 2, 110, 43}}), earlier), (Ticks{{0, 0}, {10, 0}}));
+}
+
+/// One that came again has only what is new, whether its caller was folded, too, or not.
+TEST(Subtract, PathsThatCameAgainAreNew) {
+  const Profile earlier = with_paths({{0, 1, 5, 10}, {1, 2, 100, 0}, {2, 3, 40, 0}});
+  EXPECT_EQ(between(with_paths({{0, 1, 5, 10}, {1, 2, 100, 40}, {2, 3, 4, 0}}), earlier),
+            (Ticks{{0, 0}, {0, 0}, {4, 0}}));
+  EXPECT_EQ(between(with_paths({{0, 1, 5, 150}, {1, 2, 8, 0}, {2, 3, 2, 0}}), earlier),
+            (Ticks{{0, 0}, {8, 0}, {2, 0}}));
+  EXPECT_EQ(between(with_paths({{0, 1, 5, 150}, {1, 2, 8, 0}}), earlier), (Ticks{{0, 0}, {8, 0}}));
+}
+
+/// Fewer ticks than before, and nobody has them: a copy may have been cut to what was counted.
+TEST(Subtract, PathsWithFewerTicksHaveNone) {
+  const Profile earlier = with_paths({{0, 1, 5, 10}, {1, 2, 100, 0}});
+  EXPECT_EQ(between(with_paths({{0, 1, 5, 10}, {1, 2, 99, 0}}), earlier), (Ticks{{0, 0}, {0, 0}}));
+}
+
 TEST(Subtract, OfNothingIsTheWholeAndOfMoreIsNothing) {
   FileBuilder file;
   file.count(file.segment(file.object("/a"), 0, 64), 5, 10);

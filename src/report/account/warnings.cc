@@ -298,20 +298,29 @@ void check_host(const Profile& profile, const Account& account, Warnings* out) {
 
 constexpr double kDeepTicksWorthANote = 0.01;
 
-/// By `bpf` a program has one rate, which its mean depth decides: what the samples weigh says it.
-double weight_by_ledger(const TickLedger& ledger, double share) {
-  const double mean = ledger.weight_squares / static_cast<double>(ledger.counted);
-  return (mean - 1 + share) / share;
+/// By `bpf` a program has one rate, which its mean depth decides: what the samples weigh says it. 1: all are
+/// at the full rate, as far as the ledgers say: a sum's ticks are nanoseconds where its runs' periods differ.
+double weight_by_ledgers(const Profile& profile, double share) {
+  TickLedger all{};
+  const auto add = [&all](const TickLedger& ledger) {
+    all.counted += ledger.counted;
+    all.samples += ledger.samples;
+    all.weight_squares += ledger.weight_squares;
+  };
+  if (profile.runs.empty()) add(profile.ledger);
+  for (const ProfileRun& run : profile.runs) add(run.ledger);
+  if (all.samples >= all.counted) return 1;
+  return (all.weight_squares / static_cast<double>(all.counted) - 1 + share) / share;
 }
 
 /// Their intervals are those of the whole: too narrow there.
 void check_deep_stacks(const Profile& profile, Warnings* out) {
   const bool in_program = profile.engine == "timer" || profile.engine == "trap";
-  const bool by_bpf = profile.engine == "bpf" && profile.ledger.samples < profile.ledger.counted;
-  if (!in_program && !by_bpf) return;
+  if (!in_program && profile.engine != "bpf") return;
   auto [share, weight] = deep_ticks(profile.paths.context);
   if (share < kDeepTicksWorthANote) return;
-  if (by_bpf) weight = weight_by_ledger(profile.ledger, share);
+  if (!in_program) weight = weight_by_ledgers(profile, share);
+  if (weight <= 1) return;
   const double wider = std::sqrt(weight / (1 - share + share * weight));
   std::string text =
       fmt::format("{:.0f} % of the ticks are in stacks deeper than {} frames, which are sampled more rarely",

@@ -396,6 +396,13 @@ TEST(Warnings, DeepStacksByBpfWeighWhatTheyCarry) {
               ElementsAre(is(Severity::kNote,
                              "10 % of the ticks are in stacks deeper than 128 frames, which are "
                              "sampled more rarely: the true ± there is up to 1.8 times the one shown")));
+  // A sum whose runs' periods differ is in nanoseconds; the runs have ticks.
+  profile.runs = {profile, profile};
+  profile.ledger = {.counted = 2'000'000'000, .samples = 1850, .weight_squares = 2e15};
+  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kNote, "up to 1.8 times")));
+  for (ProfileRun& run : profile.runs) run.ledger.samples = run.ledger.counted;
+  for (ProfileRun& run : profile.runs) run.ledger.weight_squares = static_cast<double>(run.ledger.counted);
+  EXPECT_THAT(warnings(profile), Not(testing::Contains(is(Severity::kNote, "deeper than"))));
 }
 
 }  // namespace
