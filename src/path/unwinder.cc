@@ -160,9 +160,12 @@ ReturnsTo Unwinder::returns_to(const CodeAddress& address) {
 
 /// Likewise; `inner`: a place in the function that has to be called.
 bool Unwinder::is_call_of(const CodeAddress& address, const CodeAddress& inner) {
-  const Segment &from = segments_[address.segment], &to = segments_[inner.segment];
-  const ObjectFrames* frames = from.object == to.object ? frames_of(address.segment) : nullptr;
-  return frames != nullptr && frames->is_call_of(from.start + address.index, to.start + inner.index);
+  const auto from = segments_.find(address.segment), to = segments_.find(inner.segment);
+  if (from == segments_.end() || to == segments_.end() || from->second.object != to->second.object)
+    return false;
+  const ObjectFrames* frames = frames_of(address.segment);
+  return frames != nullptr &&
+         frames->is_call_of(from->second.start + address.index, to->second.start + inner.index);
 }
 
 /// Asked once for each place: a process writes such code once. In a file or the vdso it stays what it is.

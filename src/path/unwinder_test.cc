@@ -1,16 +1,21 @@
 #include "path/unwinder.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <vector>
 
+#include "base/kernel/device_number.h"
 #include "histfile/fresh_file_for_test.h"
 #include "histfile/path_nodes_for_test.h"
 #include "path/path_recorder.h"
@@ -319,6 +324,48 @@ TEST_F(UnwinderTest, AReturnAddressThatNoCallPrecedesIsACut) {
   EXPECT_EQ(unwinder_.unwind(code_, sample, &frames), PathEnd::kDoubtful);
   EXPECT_EQ(frames.size(), 1u);
 }
+
+#if defined(__x86_64__)
+/// Code of libc at one address and code that nobody added at another.
+class LibcAndJit : public CodeSpace {
+ public:
+  static constexpr uint64_t kLibc = 0x10000000, kJit = 0x20000000;
+  bool find(uint64_t address, CodeAddress* found) override {
+    const uint64_t start = address < kJit ? kLibc : kJit;
+    *found = {start == kLibc ? 1u : 2u, address - start};
+    return address >= kLibc;
+  }
+};
+
+/// clone(2) comes back in the child with the address of a JIT's code on the stack.
+TEST(Unwinder, CodeThatWasNeverAddedHasNoTables) {
+  ObjectIdentity libc;
+  Dl_info info;
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(&qsort), &info), 0);
+  libc.path = info.dli_fname;
+  struct stat status;
+  ASSERT_EQ(stat(info.dli_fname, &status), 0);
+  libc.inode = status.st_ino;
+  libc.device = device_number(status.st_dev);
+  std::ifstream file(info.dli_fname, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const std::string way_back = {"\x0f\x05\x48\x85\xc0\x7c", 6};  // syscall; test %rax, %rax; jl
+  const size_t clone = bytes.find(way_back);
+  if (clone == std::string::npos) GTEST_SKIP() << "another clone(2)";
+  Unwinder unwinder;
+  unwinder.add_segment(1, 0, libc);
+  const uint64_t words[4] = {LibcAndJit::kJit + 0x100};
+  StackSample sample;
+  sample.registers.pc = LibcAndJit::kLibc + clone + 2;
+  sample.registers.stack = 0x7000;
+  sample.stack = {reinterpret_cast<const unsigned char*>(words), sizeof words};
+  sample.attempted = true;
+  LibcAndJit code;
+  std::vector<PathFrame> frames;
+  (void)unwinder.unwind(code, sample, &frames);
+  EXPECT_EQ(unwinder.frames_of(2), nullptr);
+}
+#endif
 
 }  // namespace
 }  // namespace pctally

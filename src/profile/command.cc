@@ -9,8 +9,10 @@
 namespace pctally {
 namespace {
 
+/// Whether a shell reads something else: bash and zsh expand {a,b}, !event and =command, too.
 bool needs_quotes(const std::string& argument) {
-  return argument.empty() || argument.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`") != std::string::npos;
+  return argument.empty() || argument[0] == '=' ||
+         argument.find_first_of(" \t\r\n'\"\\$&|;<>()*?[]{}#~`!^") != std::string::npos;
 }
 
 /// What is observed where there is no command: "@machine", "@cgroup" and its directory, "@running" and

@@ -194,17 +194,18 @@ void drop_empty_ends(PathTree* tree) {
 }
 
 /// A copy of a growing file may have the paths of ticks that its cells do not have yet. They are taken from
-/// the nodes with the most, so that no share is above 100 %.
+/// the nodes with the most, then from folded ones, so that no share is above 100 %.
 void take_path_excess(uint64_t excess, uint64_t placed, CallPaths* paths) {
   std::vector<PathTreeNode*> order;
   for (PathTreeNode& node : paths->context) order.push_back(&node);
   std::stable_sort(order.begin(), order.end(),
                    [](const PathTreeNode* a, const PathTreeNode* b) { return a->self > b->self; });
-  for (PathTreeNode* node : order) {
-    const uint64_t taken = std::min(excess, node->self);
-    node->self -= taken;
-    excess -= taken;
-  }
+  for (uint64_t PathTreeNode::*ticks : {&PathTreeNode::self, &PathTreeNode::folded})
+    for (PathTreeNode* node : order) {
+      const uint64_t taken = std::min(excess, node->*ticks);
+      node->*ticks -= taken;
+      excess -= taken;
+    }
   drop_empty_ends(&paths->context);
   for (PathTreeNode& node : paths->plane) node.self = std::min(node.self, placed);
 }

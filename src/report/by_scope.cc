@@ -2,6 +2,7 @@
 #include <map>
 #include <tuple>
 
+#include "histread/process_excess.h"
 #include "report/path_choice.h"
 #include "report/path_totals.h"
 #include "report/rollup.h"
@@ -187,26 +188,13 @@ class ScopeRows {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbered_;  ///< part, function: a thing
 };
 
-/// A tick killed half-way, or a forged file, may have more of them than there are ticks: the
-/// largest rows give.
-void take_excess(uint64_t placed, std::vector<Row>* rows) {
-  uint64_t sum = 0;
-  for (const Row& row : *rows) sum += row.ticks;
-  for (; sum > placed;) {
-    const auto largest = std::max_element(rows->begin(), rows->end(),
-                                          [](const Row& a, const Row& b) { return a.ticks < b.ticks; });
-    const uint64_t taken = std::min(largest->ticks, sum - placed);
-    largest->ticks -= taken;
-    sum -= taken;
-  }
-}
-
 }  // namespace
 
 std::vector<Row> rows_by_scope(const Profile& profile, Grouping by, ObjectNames& names, bool totals) {
   std::vector<Row> rows = ScopeRows(profile, by, names, totals).run();
   const TickLedger& ledger = profile.ledger;
-  take_excess(ledger.counted + ledger.outside + ledger.full, &rows);
+  // A tick killed half-way, or a forged file, may have more of them than there are ticks.
+  take_process_excess(&rows, ledger.counted + ledger.outside + ledger.full);
   if (totals && !is_by_scope_and_function(by))  // all paths of a program begin in it
     for (Row& row : rows) row.total = {row.ticks, row.ticks, 0};
   std::erase_if(rows, [](const Row& row) { return row.ticks == 0 && row.total.high == 0; });

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "report/line_totals.h"
 #include "report/names/own_files.h"
 
 namespace pctally {
@@ -18,8 +19,10 @@ struct LineTicks {
   uint64_t own = 0;     ///< ticks
   uint64_t called = 0;  ///< ticks with a call from here on the stack
   uint64_t below = 0;   ///< of these, ticks in the function itself: they may be among `own`
+  uint64_t folded = 0;  ///< ticks whose path was not kept as far as it may have come here
   uint32_t on_path = 0;
   [[nodiscard]] uint64_t ticks() const { return called + own - std::min(own, below); }
+  [[nodiscard]] uint64_t most_ticks() const { return called + own + folded; }
 };
 
 /// The lines of one function: for each of its places the innermost one.
@@ -67,10 +70,7 @@ class HotLineSearch {
         names_(names),
         functions_(functions),
         below_(ticks_below(tree_)),
-        is_call_(tree_.size()) {
-    for (const PathTreeNode& node : tree_)
-      if (node.parent != PathTreeNode::kNoParent) is_call_[node.parent] = true;
-  }
+        is_call_(calls_of(tree_)) {}
 
   std::optional<HotLine> run(const std::vector<uint32_t>& path) {
     std::set<uint32_t> seen;
@@ -121,14 +121,15 @@ class HotLineSearch {
       if (LineTicks* line = lines.at(place.position)) line->own += place.ticks;
     count_calls(function, &lines);
     const LineTicks* line = lines.hottest();
-    const double share = static_cast<double>(line->ticks()) /
-                         static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
+    const auto all = static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
+    const double share = static_cast<double>(line->ticks()) / all;
     if (share < kLeastOfLine) return std::nullopt;
     return HotLine{.file = line->file,
                    .line = line->line,
                    .function = line->function,
                    .linkage = line->linkage,
                    .share = std::min(share, 1.0),
+                   .most = std::min(static_cast<double>(line->most_ticks()) / all, 1.0),
                    .interval = {},
                    .calls = line->called > line->own,
                    .digests = symbolizer_->digests(positions_),
@@ -150,6 +151,9 @@ class HotLineSearch {
             for (LineTicks& call : lines->lines())
               if (call.on_path != 0) call.below += tree_[node].self + tree_[node].folded;
           }
+          if (tree_[node].folded == 0) return;
+          for (LineTicks& call : lines->lines())
+            if (call.on_path == 0) call.folded += tree_[node].folded;
         },
         [&](uint32_t node) {
           if (LineTicks* line = line_of(node)) --line->on_path;

@@ -8,7 +8,8 @@
 namespace pctally {
 
 /// `path`: functions from the outermost on. Ticks of a line are its own and those of what it calls, once
-/// each; under recursion the smallest sum that fits. Without a source of the reader's own it is that of the
+/// each. Where its function calls itself, or paths were folded, they are between two numbers; the line is the
+/// one with the greatest smaller number. Without a source of the reader's own it is that of the
 /// innermost function which has lines; nothing if no line has a twentieth of all ticks. REQUIRES: the
 /// profile's positions are those of the ticks, not of chosen paths.
 std::optional<HotLine> hot_line(const Profile& profile, ObjectNames& names, const PathFunctions& functions,

@@ -293,8 +293,11 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
   name_rows(&report.rows);
   name_hot_path(report.rows, &report.hot_path);
   measure(profile, report.account, &report.rows);
-  if (report.hot_line)
-    report.hot_line->interval = wilson_interval(report.hot_line->share, report.account.effective_samples);
+  if (report.hot_line) {
+    HotLine& line = *report.hot_line;
+    line.interval = {wilson_interval(line.share, report.account.effective_samples).low,
+                     wilson_interval(line.most, report.account.effective_samples).high};
+  }
   filter(options, &report);
   std::sort(report.rows.begin(), report.rows.end(), options.order == RowOrder::kTotal ? by_total : by_ticks);
   truncate(options, &report);

@@ -126,8 +126,9 @@ struct HotLine {
   uint32_t line = 0;
   std::string function;  ///< full name of the innermost one there, which may be inlined
   std::string linkage;
-  double share = 0;  ///< of all ticks, with the line or what it calls running
-  Interval interval;
+  double share = 0;            ///< of all ticks, with the line or what it calls running: at least
+  double most = 0;             ///< at most
+  Interval interval;           ///< from that of `share` to that of `most`
   bool calls = false;          ///< most of its ticks are in what it calls
   SourceDigests digests;       ///< of what its unit was compiled from
   std::optional<uid_t> owner;  ///< as of Symbolizer::owner(): who names the file

@@ -338,9 +338,12 @@ void TextReport::add_hot_path() {
 void TextReport::add_hot_line() {
   const HotLine& line = *report_.hot_line;
   const std::string_view file = options_.width != 0 ? base_name(line.file) : line.file;
-  std::string text = fmt::format("hot line  {}:{}{} {:.1f} % ± {:.1f}", escaped(file), line.line,
-                                 line.calls ? ", with its calls" : "", 100 * line.share,
-                                 100 * half_width(line.share, line.interval));
+  const bool is_range = decimal(100 * line.share, 1) != decimal(100 * line.most, 1);
+  const std::string figure = is_range ? range_text(line.interval.low, line.interval.high)
+                                      : fmt::format("{:.1f} % ± {:.1f}", 100 * line.share,
+                                                    100 * half_width(line.share, line.interval));
+  std::string text = fmt::format("hot line  {}:{}{} {}", escaped(file), line.line,
+                                 line.calls ? ", with its calls" : "", figure);
   const size_t from = options_.hot_source.find_first_not_of(" \t");
   if (from != std::string::npos) {
     text += "  " + elided(escaped(options_.hot_source.substr(from)), kSourceColumns);

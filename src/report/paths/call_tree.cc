@@ -8,6 +8,12 @@
 namespace pctally {
 namespace {
 
+/// Of functions on a path, inlined ones too: nodes hold one another, and are written by functions that call
+/// themselves. Paths have 2,048 frames at most; a file may say that a thousand functions are inlined in each.
+constexpr uint32_t kMostLevels = 1 << 14;
+
+constexpr char kDeeperPaths[] = "[deeper: not shown]";
+
 /// The tree while it grows: children are found by their function.
 class TreeBuilder {
  public:
@@ -50,7 +56,7 @@ class TreeBuilder {
 
  private:
   struct Node {
-    uint32_t function = 0, parent = 0;
+    uint32_t function = 0, parent = 0, level = 0;
     uint64_t ticks = 0, self = 0;
     bool inexact = false;
   };
@@ -64,9 +70,12 @@ class TreeBuilder {
     return number;
   }
   uint32_t child(uint32_t parent, uint32_t function) {
+    const uint32_t level = nodes_[parent].level + 1;
+    if (level > kMostLevels) return parent;
+    if (level == kMostLevels) function = number_of(frame_called(kDeeperPaths));
     const auto [entry, fresh] =
         known_.try_emplace(uint64_t{parent} << 32 | function / 2, static_cast<uint32_t>(nodes_.size()));
-    if (fresh) nodes_.push_back({function, parent});
+    if (fresh) nodes_.push_back({function, parent, level});
     return entry->second;
   }
 

@@ -58,6 +58,25 @@ PathProfile look_alikes() {
   return paths;
 }
 
+/// A file can say that a path has millions of functions.
+TEST(CallTree, PathsWithMoreLevelsThanATreeShowsEndInARowOfTheirOwn) {
+  PathProfile paths;
+  uint32_t at = 0;
+  for (int i = 0; i < 20000; ++i) at = paths.add(at, i % 2 == 0 ? 0x210 : 0x310);
+  paths.add(at, 0x500, 10);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
+  for (const bool bottom_up : {false, true}) {
+    const CallTreeNode tree = call_tree(named, bottom_up);
+    const CallTreeNode* node = &tree;
+    size_t levels = 0;
+    for (; !node->children.empty(); node = &node->children[0], ++levels) EXPECT_EQ(node->ticks, 10u);
+    EXPECT_EQ(levels, 1u << 14);
+    EXPECT_EQ(node->frame->function, "[deeper: not shown]");
+    EXPECT_EQ(node->self, bottom_up ? 0u : 10u);
+  }
+}
+
 TEST(CallTree, LookAlikesAreToldApartAndAreNoRecursion) {
   EXPECT_EQ(tree_text(look_alikes(), false),
             "100.00 %  27.75  └ put(int) > put(long) > help [0x400] > help [0x500] > read_all > "

@@ -153,6 +153,26 @@ TEST(HotLine, CountsATickOnceUnderRecursion) {
   ASSERT_TRUE(line.has_value());
   EXPECT_EQ(line->line, 0x11u);
   EXPECT_DOUBLE_EQ(line->share, 10.0 / 18);
+  EXPECT_DOUBLE_EQ(line->most, 1.0) << "what runs in the line need not be what the line calls";
+}
+
+/// f1 calls f2 in line 33, whose paths were folded; so were paths that begin elsewhere.
+TEST(HotLine, IsARangeWherePathsWereFolded) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(main, 0x210, 0);
+  paths.profile.paths.context.back().folded = 60;
+  paths.add(0, 0x300, 20);
+  paths.profile.paths.context[main].folded = 20;
+  paths.profile.positions.push_back({0, 0x404, 80});
+  paths.profile.ledger.counted += 80;
+  const Report report = make_report(paths.profile, &FakeSymbolizer::open, {.hot_line = true});
+  ASSERT_TRUE(report.hot_line);
+  EXPECT_EQ(report.hot_line->line, 0x21u);
+  EXPECT_DOUBLE_EQ(report.hot_line->share, 0.6);
+  EXPECT_DOUBLE_EQ(report.hot_line->most, 0.8);
+  EXPECT_THAT(text_report(paths.profile, report, {}),
+              testing::HasSubstr("\nhot line  /src/prog.c:33, with its calls 38.7 to 91.9 %\n"));
 }
 
 /// Three lines of f2 have 20 ticks each; the first byte of f3 has 30.
