@@ -14,7 +14,7 @@
 #include "report/diff/matching_objects.h"
 #include "report/names/shown_names.h"
 #include "report/rollup.h"
-#include "report/statistics/change_test.h"
+#include "report/statistics/change.h"
 
 namespace pctally {
 

@@ -9,7 +9,7 @@
 #include "report/diff/matching_lines.h"
 #include "report/diff/matching_objects.h"
 #include "report/rollup.h"
-#include "report/statistics/change_test.h"
+#include "report/statistics/change.h"
 
 namespace pctally {
 

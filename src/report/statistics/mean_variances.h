@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "report/statistics/change_test.h"
+#include "report/statistics/change.h"
 
 namespace pctally {
 

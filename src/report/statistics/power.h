@@ -1,9 +1,9 @@
-// How likely the tests of change_test.h show a change. docs/statistics.md explains it in words.
+// How likely the tests of change.h show a change. docs/statistics.md explains it in words.
 #pragma once
 #include <array>
 #include <cmath>
 
-#include "report/statistics/change_test.h"
+#include "report/statistics/change.h"
 #include "report/statistics/mean_variances.h"
 
 namespace pctally {

@@ -1,7 +1,7 @@
 // How many times as large an amount has become, and how sure that is. docs/statistics.md explains it in
 // words.
 #pragma once
-#include "report/statistics/change_test.h"
+#include "report/statistics/change.h"
 
 namespace pctally {
 
