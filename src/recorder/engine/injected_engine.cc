@@ -14,10 +14,10 @@
 #include "base/text_field.h"
 #include "base/time_ns.h"
 #include "clock/tick_path.h"
-#include "clock/timer_self_test.h"
 #include "histfile/chain.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
+#include "recorder/engine/timer_probe.h"
 #include "tick/tick.h"
 
 #ifndef PCTALLY_LIBDIR
@@ -107,7 +107,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   auto library = find_preload_library();
   if (!library) return std::unexpected(library.error());
   if (kind_ != ClockKind::kTrap)
-    if (auto fires = test_cpu_timer(); !fires) return explained(fires);
+    if (auto fires = probe_cpu_timer(); !fires) return explained(fires);
   file_ = file;
   if (!file->expect_programs())
     return fail(file->no_room_code(), "no room in the profile for ticks that programs put aside");

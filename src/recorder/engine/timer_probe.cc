@@ -1,4 +1,4 @@
-#include "clock/timer_self_test.h"
+#include "recorder/engine/timer_probe.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -75,7 +75,7 @@ Status burn_in_both() noexcept {
 
 }  // namespace
 
-Status test_cpu_timer() noexcept {
+Status probe_cpu_timer() noexcept {
   static PublishedTables tables;  // a signal on its way may look at it after the end
   static Ledger ledger;
   static ThreadTimers timers;

@@ -1,4 +1,4 @@
-// Tests whether the CPU timers of this kernel fire: on some released kernels they do not.
+// Finds out whether the CPU timers of this kernel fire: on some released kernels they do not.
 #pragma once
 #include "base/status.h"
 
@@ -8,6 +8,6 @@ namespace pctally {
 /// makes its timer itself. Each tick has to come to the thread that runs. Errors: ENOTSUP (none came in six
 /// kernel ticks of undisturbed running, which take 25 ms on an idle machine and at most 2 s of CPU time),
 /// EAGAIN (there is no timer).
-Status test_cpu_timer() noexcept;
+Status probe_cpu_timer() noexcept;
 
 }  // namespace pctally
