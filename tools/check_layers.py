@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Checks the #include lines of src/ and include/ against the layers of the design, and the paths in docs/ and in comments of src/
-against the files.
+and web/src/ against the files.
 
     check_layers.py [ROOT]      prints file:line and the rule broken; exit status 1 if there is any
     check_layers.py --draw      prints each room: where it runs, files, lines, nouns, and the rooms it includes
 
-A room has at most MOST_NOUNS nouns: a noun is the files of one name without suffix (x.h, x.cc), tests aside.
+A room has at most MOST_NOUNS nouns: a noun is the files of one name without suffix (x.h, x.cc), tests aside. A test is x_test.cc, with
+GoogleTest's TEST in it, or x_for_test.h: many rules leave tests out, and other files may not be named like one.
 
 A source that names a class of the C++ library (NAMED_HEADERS) includes its header, itself or by headers of ours. Builds with tests have
 precompiled headers and would not miss it; those of users have none.
@@ -86,8 +87,9 @@ TICK_FILE_HEADERS = {"context.h": {"signal.h"}}  # where the kernel keeps the in
 PUBLIC_SYSTEM_HEADERS = {"stddef.h", "stdint.h", "stdbool.h", "sys/types.h"}
 CPLUSPLUS_ONLY = re.compile(r"\b(class|namespace|template|constexpr|noexcept|using|nullptr)\b|::")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+TEST_CASE = re.compile(r"^(TYPED_)?TEST(_[FP])?\(", re.M)
 CODE_WORD = re.compile(r"`([\w./-]+)`")
-COMMENT = re.compile(r"//.*|^\s*/?\*.*")
+COMMENT = re.compile(r"(//|/\*|^\s*\*).*")
 SOURCE_PATH = re.compile(r"(?<![\w./-])(?:src/)?(\w+)/[\w./-]*\w\.(?:h|cc|c)\b")
 FOLDER = re.compile(r"\bpctally_folder\((\w+)([^)]*)\)")
 OLD_ROOMS = {"engine"}  # what still names a file there is out of date
@@ -130,7 +132,11 @@ def includes(path):
 
 
 def is_test(path):
-    return "_test." in path.name or "_for_test." in path.name
+    return "_test." in path.name
+
+
+def only_named_like_a_test(path):
+    return is_test(path) and "_for_test." not in path.name and (path.suffix != ".cc" or not TEST_CASE.search(path.read_text(errors="replace")))
 
 
 def broken_source_rule(folder, path, quoted, header):
@@ -163,6 +169,8 @@ def check_sources(root):
             continue
         for path in files:
             room = room_of(str(path.relative_to(root / "src")))
+            if only_named_like_a_test(path):
+                yield path, 1, "is named like a test and is none"
             for number, quoted, header in includes(path):
                 rule = broken_source_rule(room, path, quoted, header)
                 if rule:
@@ -300,7 +308,9 @@ def check_paths_in_docs(root):
 
 def check_paths_in_comments(root):
     rooms = rooms_ever(root)
-    for source in sorted(path for path in (root / "src").rglob("*") if path.suffix in {".h", ".cc", ".c"}):
+    sources = [path for path in (root / "src").rglob("*") if path.suffix in {".h", ".cc", ".c"}]
+    sources += [path for path in (root / "web/src").rglob("*") if path.suffix in {".ts", ".tsx"}]
+    for source in sorted(sources):
         for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
             comment = COMMENT.search(line)
             for match in SOURCE_PATH.finditer(comment.group() if comment else ""):
@@ -359,7 +369,7 @@ def main(arguments):
     for path, number, rule in broken:
         print(f"{path.relative_to(root)}:{number}: {rule}")
     if not broken:
-        print(f"layers: every include is allowed and linked, none is missing, none closes a circle, no arrow is unused, every path in docs/ and in comments exists, no room has over {MOST_NOUNS} nouns")
+        print(f"layers: every include is allowed and linked, none is missing, none closes a circle, no arrow is unused, every path in docs/ and in comments exists, nothing else is named like a test, no room has over {MOST_NOUNS} nouns")
     return 1 if broken else 0
 
 

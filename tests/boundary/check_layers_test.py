@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(CHECKER).parent))
 sys.dont_write_bytecode = True
 import check_layers
 
+TEST = "TEST(Room, HasATest) {}\n"
 
 class CheckLayers(unittest.TestCase):
     def check(self, files):
@@ -62,7 +63,7 @@ class CheckLayers(unittest.TestCase):
         files = self.whole_tree()
         self.assertEqual(self.check(files), (0, self.check({})[1]))
         files["src/perf/a.cc"] = files["src/perf/a.cc"].replace('#include "base/kernel/a.h"\n', "")
-        files["src/perf/a_test.cc"] = '#include "base/kernel/a.h"\n'  # a test may look there anyhow
+        files["src/perf/a_test.cc"] = '#include "base/kernel/a.h"\n' + TEST  # a test may look there anyhow
         status, said = self.check(files)
         self.assertEqual(status, 1, said)
         self.assertRegex(said, r"^tools/check_layers.py:\d+: perf/ includes nothing of base/kernel/, which it may\n$")
@@ -82,11 +83,11 @@ class CheckLayers(unittest.TestCase):
         self.assert_found("src/tick/tick.cc", '#include "base/result.h"\n', 1)
         self.assert_found("src/tick/tick.cc", "#include <string.h>\n", 1)
         self.assert_sound("src/tick/tick.cc", '#include <stdint.h>\n#include "tick/region.h"\n')
-        self.assert_sound("src/tick/tick_test.cc", "#include <gtest/gtest.h>\n")
+        self.assert_sound("src/tick/tick_test.cc", "#include <gtest/gtest.h>\n" + TEST)
 
     def test_tests_may_look_further_down(self):
-        self.assert_sound("src/report/text_test.cc", '#include "histfile/layout.h"\n')
-        self.assert_found("src/report/text_test.cc", '#include "recorder/engine/engine.h"\n', 1)
+        self.assert_sound("src/report/text_test.cc", '#include "histfile/layout.h"\n' + TEST)
+        self.assert_found("src/report/text_test.cc", '#include "recorder/engine/engine.h"\n' + TEST, 1)
 
     def test_a_folder_is_named_in_every_quoted_include(self):
         self.assert_found("src/report/text.cc", '#include "text.h"\n', 1)
@@ -101,11 +102,18 @@ class CheckLayers(unittest.TestCase):
 
     def test_a_room_has_few_nouns(self):
         nouns = {f"src/perf/noun_{number}.{suffix}": "\n" for number in range(check_layers.MOST_NOUNS) for suffix in ("h", "cc")}
-        nouns["src/perf/noun_20_test.cc"] = nouns["src/perf/other_for_test.h"] = "\n"
+        nouns["src/perf/noun_20_test.cc"], nouns["src/perf/other_for_test.h"] = TEST, "\n"
         self.assertEqual(self.check(nouns), (0, self.check({})[1]))
         status, said = self.check(nouns | {"src/perf/one_more.cc": "\n"})
         self.assertEqual(status, 1, said)
         self.assertRegex(said, r"^src/perf:1: the room has 21 nouns, and may have 20: noun_0, .*, one_more\n$")
+
+    def test_only_a_test_is_named_like_one(self):
+        for name, text in (("change_test.h", "#pragma once\n"), ("change_test.h", TEST), ("change_test.cc", "bool test_change() { return TEST(); }\n"),
+                           ("change_test.c", "\n")):
+            self.assertEqual(self.check({f"src/report/{name}": text}), (1, f"src/report/{name}:1: is named like a test and is none\n"))
+        for macro in ("TEST", "TEST_F", "TEST_P", "TYPED_TEST"):
+            self.assert_sound("src/report/change_test.cc", f"#include <gtest/gtest.h>\n\n{macro}(Change, IsSeen) {{}}\n")
 
     def test_headers_make_no_circle(self):
         chain = {"src/report/a.h": '#include "report/b.h"\n', "src/report/b.h": "#pragma once\n#include \"report/c.h\"\n",
@@ -136,6 +144,18 @@ class CheckLayers(unittest.TestCase):
         self.assert_sound("src/perf/ring.h", "// As perf/ring.h and tick.h do: https://example.org/perf/x.h\n")
         self.assert_found("src/perf/ring.h", "\nint a;  ///< see perf/rings.h\n", 2)
         self.assert_found("src/perf/ring.h", "/* A clock.\n * See (engine/period.h). */\n", 2)
+        self.assert_found("src/perf/ring.h", "int a; /* see engine/period.h */\n", 1)
+
+    def test_paths_in_comments_of_the_page_exist(self):
+        header = {"src/report/statistics/interval.h": "#pragma once\n"}
+        for name in ("bar.tsx", "views/bar.ts"):
+            for comment in ("// As in src/report/{}.\n", "const a = 1; // report/{}\n", "/**\n * See report/{}.\n */\n", "  {{/* report/{} */}}\n"):
+                page = {f"web/src/{name}": "import b from './b';\n" + comment.format("statistics/interval.h")}
+                self.assertEqual(self.check(header | page)[0], 0, comment)
+                page = {f"web/src/{name}": "import b from './b';\n" + comment.format("statistics.h")}
+                status, said = self.check(header | page)
+                self.assertEqual(status, 1, comment)
+                self.assertRegex(said, rf"^web/src/{name}:[23]: src/report/statistics.h does not exist\n$")
 
 
 if __name__ == "__main__":
