@@ -1,15 +1,20 @@
-"""What scripts/check says at its end about tests that were skipped, or judged in part only."""
+"""What scripts/check takes for passed, and says at its end about tests that were skipped, or judged in part only."""
 import contextlib
 import io
 import os
+import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import types
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tools/check"))
 import ctest_results
+import record
+import steps
 import test_runs
 
 RUN = """<testsuite>
@@ -64,6 +69,99 @@ class CheckResults(unittest.TestCase):
         test_runs.Rounds(first).end(False, self.results)
         self.assertEqual(test_runs.Rounds(later).ended, [{"passed": False, "failed": ["survive.inside"], "unjudged": self.results.unjudged}])
         self.assertEqual([test_runs.Rounds(other).ended for other in (first, changed)], [[], []])
+
+
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
+class Sources(unittest.TestCase):
+    """The name of what is checked differs where a file does, also one that git does not know yet."""
+
+    def setUp(self):
+        enter_empty_directory(self)
+        environment = mock.patch.dict(os.environ)  # a hook of git's, which may have started this, names its own repository there
+        environment.start()
+        self.addCleanup(environment.stop)
+        for name in [name for name in os.environ if name.startswith("GIT_")]:
+            del os.environ[name]
+
+    def make_repository(self):
+        pathlib.Path(".gitignore").write_text("/build/\n")
+        pathlib.Path("known.cc").write_text("1")
+        for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-m", "first"]):
+            subprocess.run(["git", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+    def test_a_new_file_counts_with_its_content(self):
+        self.make_repository()
+        seen = [record.sources()]
+        self.assertRegex(seen[0], "^[0-9a-f]{12}$")
+
+        def see():
+            seen.append(record.sources())
+
+        for name in (b"new.cc", b'two\nlines\r and a "quote".cc', b"-\xff.cc", b"in/a/folder.cc", b"known.cc"):
+            pathlib.Path(os.fsdecode(name)).parent.mkdir(parents=True, exist_ok=True)
+            for content in (b"2", b"\xff", b""):
+                with open(name, "wb") as file:
+                    file.write(content)
+                see()
+        os.chmod("new.cc", 0o755)
+        see()
+        for target in ("nowhere", "elsewhere"):
+            if os.path.lexists("link"):
+                os.remove("link")
+            os.symlink(target, "link")
+            see()
+        os.remove("new.cc")
+        see()
+        self.assertEqual(len(set(seen)), len(seen), seen)
+        pathlib.Path("new.cc").touch(0o755)
+        self.assertEqual(record.sources(), seen[-2])
+        os.makedirs("build")
+        pathlib.Path("build/made.cc").write_text("1")
+        self.assertEqual(record.sources(), seen[-2])
+
+    def test_many_new_files_count(self):
+        self.make_repository()
+        for number in range(3000):
+            pathlib.Path(f"{number}-{'x' * 200}.cc").touch()
+        before = record.sources()
+        pathlib.Path(f"2999-{'x' * 200}.cc").write_text("1")
+        self.assertNotEqual(record.sources(), before)
+
+    def test_a_file_that_goes_meanwhile_is_no_error(self):
+        self.make_repository()
+        subprocess.run(["git", "init", "inner"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        listed = record.bytes_of
+        with mock.patch.object(record, "bytes_of", lambda *command: listed(*command) + (b"gone.cc\0inner/\0" if "ls-files" in command else b"")):
+            self.assertRegex(record.sources(), "^[0-9a-f]{12}-[0-9a-f]{8}$")
+
+    def steps_that_run(self, resume=True):
+        """Of a check with one step, whether that runs."""
+        ran = []
+        with contextlib.redirect_stdout(io.StringIO()):
+            record.Record("full", resume).step("one", lambda kept: ran.append("one") or True)
+        return ran
+
+    def test_a_step_is_left_out_only_on_the_same_sources(self):
+        self.make_repository()
+        pathlib.Path("new.cc").write_text("1")
+        self.assertEqual(self.steps_that_run(resume=False), ["one"])
+        self.assertEqual(self.steps_that_run(), [])
+        pathlib.Path("new.cc").write_text("2")
+        self.assertEqual(self.steps_that_run(), ["one"])
+
+    def test_without_a_commit_no_step_is_left_out(self):
+        for words in ([], ["init"], ["add", "."]):  # no repository; one whose files it does not know; and one that knows them
+            if words:
+                subprocess.run(["git", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+            self.assertEqual(record.sources(), "")
+            self.assertEqual([self.steps_that_run() for _ in range(2)], [["one"], ["one"]])
+
+
+def enter_empty_directory(test):
+    directory = tempfile.mkdtemp()
+    test.addCleanup(shutil.rmtree, directory)
+    test.addCleanup(os.chdir, os.getcwd())
+    os.chdir(directory)
 
 
 if __name__ == "__main__":

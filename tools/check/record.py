@@ -10,15 +10,38 @@ import sys
 import time
 
 
+def bytes_of(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+
+
 def output_of(*command):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+    return bytes_of(*command).decode(errors="replace")
+
+
+def content(file):
+    """Of a file, which may be gone by now, or a link's target. Git names a whole repository within this one as a folder; that has none."""
+    try:
+        if os.path.islink(file):
+            return os.readlink(file)
+        with open(file, "rb") as opened:
+            return opened.read()
+    except OSError:
+        return b""
+
+
+def untracked():
+    """For each file that git does not know and does not ignore: its name, whether it can be executed, a hash of its content."""
+    files = bytes_of("git", "ls-files", "-oz", "--exclude-standard").split(b"\0")[:-1]
+    return b"".join(b"%s\0%d %s\n" % (file, os.access(file, os.X_OK), hashlib.sha256(content(file)).hexdigest().encode()) for file in files)
 
 
 def sources():
-    """What is checked: the commit, and a hash of what differs from it."""
-    changes = output_of("git", "diff", "HEAD") + output_of("git", "ls-files", "-o", "--exclude-standard")
+    """What is checked: the commit, and a hash of what differs from it. Nothing where git knows no commit."""
     commit = output_of("git", "rev-parse", "--short=12", "HEAD").strip()
-    return commit + ("-" + hashlib.sha256(changes.encode()).hexdigest()[:8] if changes else "")
+    if not commit:
+        return ""
+    changes = bytes_of("git", "diff", "HEAD") + untracked()
+    return commit + ("-" + hashlib.sha256(changes).hexdigest()[:8] if changes else "")
 
 
 def children_cpu_s():
@@ -28,9 +51,10 @@ def children_cpu_s():
 
 class Record:
     def __init__(self, mode, resume):
-        self.mode, self.resume = mode, resume
+        self.mode = mode
         self.directory = os.path.join("build", "check", mode)
         self.sources = sources()
+        self.resume = resume and self.sources != ""  # without git any sources would seem to be the same
         self.results = []
         self.closing = []  # lines a step wants at the very end of the output
         self.notes = []    # lines of the step that runs: what was skipped, what was repeated
