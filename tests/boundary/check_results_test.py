@@ -61,6 +61,34 @@ class CheckResults(unittest.TestCase):
                 passed = [test_runs.run(self.record, tree, "-L", label) for label in ("here", "nowhere")]
         self.assertEqual(passed, [True, False])
 
+    def test_rounds_without_a_test_have_not_passed(self):
+        enter_empty_directory(self)
+        pathlib.Path("CTestTestfile.cmake").write_text('add_test(here "true")\nset_tests_properties(here PROPERTIES LABELS here)\n')
+        kept = types.SimpleNamespace(notes=[], path=lambda name, ending: name + ending, sources="a1", resume=False)
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertTrue(test_runs.often(kept, ".", "here", 2))  # leaves a report of a test
+            self.assertFalse(test_runs.often(kept, ".", "nowhere", 2))
+            pathlib.Path("CTestTestfile.cmake").write_text("no command of ctest(\n")
+            self.assertFalse(test_runs.often(kept, ".", "here", 2))
+        self.assertEqual(kept.notes, ["2 times, 0 failures", "no test of . has a label nowhere", "no test of . has a label here"])
+
+    def test_without_a_report_of_ctest_nothing_has_passed(self):
+        enter_empty_directory(self)
+        pathlib.Path("tests.xml").write_text(RUN)
+        with mock.patch.object(test_runs, "stream", lambda command: (True, 0, [])):
+            self.assertFalse(test_runs.run(self.record, ".", "-L", "here"))
+
+    def test_fuzzing_without_a_fuzzer_has_not_passed(self):
+        enter_empty_directory(self)
+        kept = types.SimpleNamespace(notes=[], mode="full", run=lambda *command, **options: True, path=lambda name, ending: "log")
+        pathlib.Path("log").write_text("stat::number_of_executed_units: 7\n")
+        with mock.patch.object(shutil, "which", lambda program: program):
+            self.assertFalse(steps.fuzz(kept))
+            os.makedirs("build/fuzz/bin")
+            pathlib.Path("build/fuzz/bin/cfi_fuzz").touch()
+            self.assertTrue(steps.fuzz(kept))
+        self.assertEqual(kept.notes, ["there is no build/fuzz/bin/*_fuzz", "cfi_fuzz: 7 inputs"])
+
     def test_rounds_go_on_where_they_were_cut_short(self):
         directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, directory)

@@ -132,6 +132,9 @@ def fuzz(record):
     if not record.run("scripts/build", "fuzz", "fuzz/all", env={"TESTS": "ON"}, log="fuzz build"):
         return False
     programs = sorted(glob.glob("build/fuzz/bin/*_fuzz"))
+    if not programs:
+        record.notes.append("there is no build/fuzz/bin/*_fuzz")
+        return False
     seconds = os.environ.get("FUZZ_SECONDS") or str(FUZZ_SECONDS_OF_ALL if record.mode == "all" else 2)
     with concurrent.futures.ThreadPoolExecutor(int(test_runs.jobs_by_default())) as pool:
         return all(list(pool.map(lambda program: fuzz_one(record, program, seconds), programs)))

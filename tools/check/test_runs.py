@@ -21,20 +21,24 @@ def jobs_that_wait():
     return os.environ.get("JOBS") or str((os.cpu_count() or 1) + 1)
 
 
+def ctest(tree, *options, jobs=None):
+    """ctest's command that fails where it finds no test, and the report that it will write. That of an earlier run is removed."""
+    report = os.path.abspath(os.path.join(tree, "tests.xml"))
+    if os.path.exists(report):
+        os.remove(report)
+    return ["ctest", "--test-dir", tree, "-j", jobs or jobs_by_default(), "--no-tests=error", *ctest_results.options(report), *options], report
+
+
 def run(record, tree, *chosen, jobs=None, repeat=1, no_aslr=False, last=False):
     """True if there were tests and all passed. `repeat`: how often each may be tried. `last`: ctest's summary
     ends the output."""
-    report = os.path.abspath(os.path.join(tree, "tests.xml"))
-    command = ["ctest", "--test-dir", tree, "-j", jobs or jobs_by_default(), "--no-tests=error", *ctest_results.options(report), *chosen]
-    if repeat > 1:
-        command += ["--repeat", f"until-pass:{repeat}"]
+    command, report = ctest(tree, *chosen, *(["--repeat", f"until-pass:{repeat}"] if repeat > 1 else []), jobs=jobs)
     if no_aslr and shutil.which("setarch") and subprocess.run(["setarch", "-R", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
         command = ["setarch", "-R", *command]
-    if os.path.exists(report):
-        os.remove(report)
     passed, tried, summary = stream(command)
     if not os.path.exists(report):
-        return passed
+        record.notes.append("ctest has written no report")
+        return False
     results = ctest_results.read(report)
     for name, said in results.failed:
         print(f"\nFAILED: {name}\n{said[-6000:]}")
@@ -49,14 +53,14 @@ def run(record, tree, *chosen, jobs=None, repeat=1, no_aslr=False, last=False):
 def stream(command):
     """ctest's verdict, how many times it started a test, and the lines of its summary."""
     started, summary = 0, []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as ctest:
-        for line in ctest.stdout:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        for line in process.stdout:
             started += bool(re.match(r" *Start +\d+:", line))
             if summary or re.match(r"\d+% tests passed", line):
                 summary.append(line.rstrip("\n"))
             elif not NOISE.match(line):
                 print(line, end="", flush=True)
-    return ctest.returncode == 0, started, summary
+    return process.returncode == 0, started, summary
 
 
 def note(record, results, tried):
@@ -87,13 +91,15 @@ def closing(record, summary):
 
 def often(record, tree, label, times):
     """Every test of a label so many times, never repeated to pass; the failures of each are counted. A round is kept as it ends:
-    --resume goes on after the last one on the same sources."""
+    --resume goes on after the last one on the same sources. Without such a test there is no round, and nothing has passed."""
     rounds = Rounds(record)
     while len(rounds.ended) < times:
-        report = os.path.abspath(os.path.join(tree, "tests.xml"))
-        command = ["ctest", "--test-dir", tree, "-j", jobs_by_default(), "-L", label, *ctest_results.options(report)]
+        command, report = ctest(tree, "-L", label)
         passed, _, _ = stream(command)
-        results = ctest_results.read(report)
+        results = ctest_results.read(report) if os.path.exists(report) else ctest_results.Results()
+        if results.tests == 0:
+            record.notes.append(f"no test of {tree} has a label {label}")
+            return False
         for name, said in results.failed:
             print(f"\nFAILED: {name}\n{said[-4000:]}")
         rounds.end(passed, results)
