@@ -38,7 +38,8 @@ def formatted(record):
 
 
 def release_build(record):
-    """Without what is built and run with the sanitizers, which --quick leaves out."""
+    """The full check builds the sanitized tests in the sanitizer step, not here. --quick has no such step, and --all runs them in both
+    builds: these two build all here."""
     target = "pctally_all_but_sanitized_tests" if record.mode == "full" else "all"
     return record.run("scripts/build", "release", target, env={"TESTS": "ON"}, log="release build")
 
