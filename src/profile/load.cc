@@ -10,6 +10,7 @@
 #include "histfile/process_note.h"
 #include "histread/live_file.h"
 #include "histread/path_reader.h"
+#include "profile/positions.h"
 #include "profile/runs.h"
 #include "tick/unwind/unwind_rule.h"
 
@@ -92,18 +93,7 @@ std::vector<uint32_t> merge_objects(std::vector<FileObject>& objects, Profile* p
 /// In place: a file may hold millions of cells.
 void merge_cells(std::vector<WeightedPosition> cells, const std::vector<uint32_t>& place, Profile* profile) {
   for (WeightedPosition& cell : cells) cell.executable = place[cell.executable];
-  std::sort(cells.begin(), cells.end(), [](const WeightedPosition& a, const WeightedPosition& b) {
-    return std::tie(a.executable, a.position) < std::tie(b.executable, b.position);
-  });
-  size_t kept = 0;
-  for (const WeightedPosition& cell : cells) {
-    WeightedPosition* last = kept == 0 ? nullptr : &cells[kept - 1];
-    if (last != nullptr && last->executable == cell.executable && last->position == cell.position)
-      last->ticks += cell.ticks;
-    else
-      cells[kept++] = cell;
-  }
-  cells.resize(kept);
+  add_up(&cells);
   profile->positions = std::move(cells);
 }
 

@@ -64,16 +64,11 @@ std::string is_source_path(const std::string& text) {
   return parse_source_path(text) ? "" : text + ": write OLD=NEW, for example /build/src=/home/me/src";
 }
 
-std::string is_pattern(const std::string& text) {
-  auto pattern = NamePattern::compile(text);
-  return pattern ? "" : text + ": " + pattern.error().text;
-}
-
 void describe_options(OptionParser& app, Arguments& arguments) {
   app.help_page(kHelp);
   app.add_option("FUNCTION", arguments.query);
   app.add_option("FILE", arguments.file);
-  app.add_option("--object", arguments.object)->check(is_pattern);
+  app.add_option("--object", arguments.object)->check(check_pattern);
   app.add_flag("--all", arguments.all);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   app.add_flag("--intel", arguments.intel);

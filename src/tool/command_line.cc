@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/file/new_file.h"
 #include "base/file/write_all.h"
@@ -98,6 +99,20 @@ WordCheck whole_number_from_to(uint64_t low, uint64_t high) {
     if (is_whole_number(word) && std::stoull(word) >= low && std::stoull(word) <= high) return "";
     return fmt::format("{}: not a whole number from {} to {}", word, low, high);
   };
+}
+
+uint64_t bytes_of(const std::string& text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string unit = text.substr(digits);
+  double bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + digits, bytes);
+  if (error != std::errc() || end != text.data() + digits) return 0;
+  if (!unit.empty() && unit != "K" && unit != "M" && unit != "G") return 0;
+  for (const char* step = "KMG"; !unit.empty(); ++step) {
+    bytes *= 1024;
+    if (unit[0] == *step) break;
+  }
+  return bytes < 0x1p64 ? static_cast<uint64_t>(bytes) : 0;
 }
 
 std::string number_of_rows(const std::string& word) {

@@ -21,6 +21,9 @@ WordCheck whole_number_from_to(uint64_t low, uint64_t high);
 /// Accepts a number of rows: empty, or what is wrong with `word`.
 std::string number_of_rows(const std::string& word);
 
+/// "512K", "1.5M", "2G" or "4096" in bytes; 0 if it is none of these, or has no room in 64 bits.
+uint64_t bytes_of(const std::string& text);
+
 /// Accepts one of a few words.
 WordCheck one_of(std::vector<std::string> words);
 

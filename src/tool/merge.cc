@@ -43,21 +43,6 @@ struct Arguments {
   bool quiet = false;
 };
 
-/// 0 if it has no room in 64 bits.
-uint64_t shifted(uint64_t number, unsigned bits) { return number > UINT64_MAX >> bits ? 0 : number << bits; }
-
-/// "512M" in bytes; 0 if it is none.
-uint64_t bytes_of(const std::string& text) {
-  const size_t digits = text.find_first_not_of("0123456789");
-  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
-  if (text.empty() || digits == 0 || std::min(digits, text.size()) > 12) return 0;
-  const uint64_t number = std::stoull(text);
-  if (unit == "K") return shifted(number, 10);
-  if (unit == "M") return shifted(number, 20);
-  if (unit == "G") return shifted(number, 30);
-  return unit.empty() ? number : 0;
-}
-
 std::string is_size(const std::string& text) {
   return bytes_of(text) != 0 ? "" : text + ": not a size; write 512M or 4G";
 }

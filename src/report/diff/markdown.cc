@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/diff/output.h"
 #include "report/print/escape.h"
@@ -9,13 +10,6 @@
 
 namespace pctally {
 namespace {
-
-/// All rows have the unit that fits the largest.
-AmountUnit unit_of_rows(const Diff& diff) {
-  double largest = 0;
-  for (const DiffRow& row : diff.rows) largest = std::max({largest, row.amount.before, row.amount.after});
-  return amount_unit(diff, largest);
-}
 
 std::string row_line(const Diff& diff, double scale, const DiffRow& row, const Change& change,
                      const Change& share, Verdict verdict) {
@@ -73,7 +67,7 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
     for (const std::string& remark : remarks_of(result)) out += "; " + markdown_cell(remark);
     out += " |\n";
   }
-  const AmountUnit unit = unit_of_rows(diff);
+  const AmountUnit unit = unit_of_rows(diff, HUGE_VAL);
   if (diff.decided != 0) out += fmt::format("\n{}", table(diff, unit, 0, diff.decided));
   out += decided_totals(diff, unit);
   size_t last = limit == 0 ? diff.rows_with_ticks : std::min(diff.rows_with_ticks, diff.decided + limit);

@@ -22,6 +22,9 @@ struct AmountUnit {
 };
 AmountUnit amount_unit(const Diff& diff, double amount);
 
+/// One unit for the amounts of all rows: that of the largest, or of `most` if that is less.
+AmountUnit unit_of_rows(const Diff& diff, double most);
+
 /// The 95 % interval of a change, in percent of the old amount. REQUIRES: that is more than 0.
 Interval rises_of(const Change& change);
 

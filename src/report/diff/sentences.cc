@@ -124,6 +124,12 @@ AmountUnit amount_unit(const Diff& diff, double amount) {
   return ms >= 0.9995e-3 ? AmountUnit{"us", 1e3} : AmountUnit{"ns", 1e6};
 }
 
+AmountUnit unit_of_rows(const Diff& diff, double most) {
+  double largest = 0;
+  for (const DiffRow& row : diff.rows) largest = std::max({largest, row.amount.before, row.amount.after});
+  return amount_unit(diff, std::min(largest, most));
+}
+
 std::string verdict_sentence(const Diff& diff) {
   const Change& total = diff.total.amount;
   const std::string subject = diff.counts_cpu_time() ? "CPU time" : escaped(diff.event);

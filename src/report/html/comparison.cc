@@ -13,14 +13,6 @@ HtmlJson change_or_null(const std::optional<Change>& change) {
   return change ? change_json(*change) : HtmlJson();
 }
 
-/// One unit for all amounts: a smaller one than milliseconds where the largest is small.
-AmountUnit unit_of_rows(const Diff& diff) {
-  constexpr double kStillMs = 999;  // the page has room for thousands
-  double largest = 0;
-  for (const DiffRow& row : diff.rows) largest = std::max({largest, row.amount.before, row.amount.after});
-  return amount_unit(diff, std::min(largest, kStillMs));
-}
-
 /// The functions that each row compares as one, by number. Names that are shown do not tell: they have
 /// addresses where several functions have one name, and arguments where two of one side look alike.
 std::map<DiffKey, std::vector<int64_t>> functions_of_rows(const Diff& diff, const FunctionList& list) {
@@ -52,7 +44,7 @@ HtmlJson html_diff(const Diff& diff, const std::vector<LimitResult>& limits, con
     checked.push_back({{"outcome", outcome_word(result.outcome)}, {"text", texts.shown(text_of(result))}});
   for (const std::string& remark : remarks_of(diff)) doubts.push_back(texts.shown(remark));
   for (const Doubt& doubt : diff.doubts) doubts.push_back(texts.shown(doubt.text()));
-  const AmountUnit unit = unit_of_rows(diff);
+  const AmountUnit unit = unit_of_rows(diff, 999);  // never seconds: the page has room for thousands
   std::map<DiffKey, std::vector<int64_t>> functions = functions_of_rows(diff, list);
   double most_amount = 0, most_share = 0;  // of the rows left out
   for (const DiffRow& row : diff.rows) {

@@ -215,17 +215,6 @@ std::string check_events(RecordOptions* options, const std::vector<std::string>&
   return {};
 }
 
-/// "512K", "16M" in bytes; 0 if it is none, or too many.
-uint64_t parse_size(const std::string& text) {
-  char* end = nullptr;
-  const double value = strtod(text.c_str(), &end);
-  const std::string unit = end;
-  const double factor = unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : 0;
-  const double bytes = value * factor;
-  const bool is_allowed = bytes >= double{kLeastPathBytes} && bytes <= double{kMostPathBytes};
-  return is_allowed ? static_cast<uint64_t>(bytes) : 0;
-}
-
 std::string check_scope(RecordOptions* options, const Words& words) {
   if (options->paths) options->scope = ScopeKind::kProgram;
   for (ScopeKind kind : {ScopeKind::kProgram, ScopeKind::kThread, ScopeKind::kGroup})
@@ -240,9 +229,9 @@ std::string check_paths(RecordOptions* line, const Words& words) {
   RecordOptions& options = *line;
   if (!words.paths_memory.empty()) {
     if (!options.scope) return "--paths-memory is for call paths and scopes; add -g or --scope";
-    options.path_bytes = parse_size(words.paths_memory);
-    if (options.path_bytes == 0)
-      return fmt::format("--paths-memory {}: not a size; write 64K to 24M", words.paths_memory);
+    options.path_bytes = bytes_of(words.paths_memory);
+    if (options.path_bytes < kLeastPathBytes || options.path_bytes > kMostPathBytes)
+      return fmt::format("--paths-memory {}: not a size from 64K to 24M", words.paths_memory);
   }
 #if !defined(__x86_64__) && !defined(__aarch64__)
   if (options.paths) return "-g works on x86-64 and aarch64 alone; leave it out to record self time";
