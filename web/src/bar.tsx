@@ -1,8 +1,8 @@
 // The tabs, the search, and the line about the selected function.
 import { For, Show, createEffect, createMemo, on } from "solid-js";
 import { fromTo, percent, seconds } from "./figures";
-import { Figure, Name } from "./parts";
-import { data, functions, hasPaths, placeOf, rows, run, sourceOf, ticksText, type Function } from "./profile";
+import { Figure, Name, ObjectAndPlace } from "./parts";
+import { data, functions, hasPaths, rows, run, sourceOf, ticksText, type Function } from "./profile";
 import { goneHits, hits } from "./search";
 import { open, search, select, selected, setSearch, setView, view, views } from "./state";
 
@@ -157,9 +157,7 @@ export function Selection() {
             <>
               <Name of={entry()} class="chosen" />
               <span>
-                <bdi>{entry().object}</bdi>
-                {placeOf(entry()) ? " · " : ""}
-                <bdi>{placeOf(entry())}</bdi>
+                <ObjectAndPlace of={entry()} />
               </span>
               <Show when={!entry().inlined} fallback={<span>has no row of its own: it was inlined, or stands for a path</span>}>
                 <span>

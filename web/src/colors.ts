@@ -26,8 +26,6 @@ function legendOf(by: "file" | "object"): Map<string, string> {
 const legends = { file: legendOf("file"), object: legendOf("object") };
 export const legend = (by: "file" | "object") => [...legends[by]];
 
-export const colorOf = (by: "file" | "object", entry: Function) => legends[by].get(keyOf(by, entry)) ?? kGrey;
-
 /** How wide the interval is beside the share, in five steps. */
 export const kCertainty = [
   { below: 0.05, label: "± 5 % of it", color: color(250, 0, 1) },
@@ -51,11 +49,26 @@ export const verdictOf = (entry: Function) => verdicts.get(entry.id) ?? "undecid
 const kRose = color(40, 0, 1.5);
 const kFell = color(205, -0.03, 1.5);
 
-export function changeColor(entry: Function): string {
+function changeColor(entry: Function): string {
   const verdict = verdictOf(entry);
   return verdict === "more" || verdict === "new" ? kRose : verdict === "less" ? kFell : kGrey;
 }
 export const kChanges = [["more", kRose], ["less", kFell], ["no change shown", kGrey]];
 
 export const kEstimate = kGrey;
-export const certaintyColor = (of: Measured) => (of.isEstimate ? kEstimate : kCertainty[certaintyOf(of)].color);
+const certaintyColor = (of: Measured) => (of.isEstimate ? kEstimate : kCertainty[certaintyOf(of)].color);
+
+/** What a reader may colour by, and what is chosen at first. */
+export const kColorings: { id: ColorBy; label: string }[] = [
+  { id: "file", label: "file" },
+  { id: "object", label: "object" },
+  { id: "certainty", label: "certainty" },
+  ...(data.diff ? [{ id: "change" as const, label: "change" }] : []),
+];
+export const kFirstColoring: ColorBy = legends.file.size > 2 ? "file" : "object";
+
+/** Of a function, drawn with these ticks. */
+export function colorOf(by: ColorBy, entry: Function, of: Measured): string {
+  if (by === "certainty") return certaintyColor(of);
+  return by === "change" ? changeColor(entry) : (legends[by].get(keyOf(by, entry)) ?? kGrey);
+}

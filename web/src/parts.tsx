@@ -2,7 +2,7 @@
 import { For, Show, type JSX } from "solid-js";
 import { axisSteps, fromTo, percent, range } from "./figures";
 import { isHit } from "./search";
-import type { Function, Measured } from "./profile";
+import { placeOf, type Function, type Measured } from "./profile";
 
 const at = (share: number) => `${Math.min(100, Math.max(0, 100 * share))}%`;
 
@@ -24,7 +24,7 @@ export function Share(props: { of: Measured; most: number; soft?: boolean }) {
   );
 }
 
-export function Axis(props: { most: number; unit?: string; wanted?: number }) {
+export function Axis(props: { most: number; wanted?: number }) {
   const steps = () => axisSteps(100 * props.most, props.wanted);
   return (
     <span class="axis" aria-hidden="true">
@@ -84,9 +84,18 @@ export const Name = (props: { of: Function; class?: string }) => (
   <NameText name={props.of.name} title={props.of.full || props.of.name} hit={isHit(props.of)} class={props.class} />
 );
 
-export const Figure = (props: { of: Measured; decimals?: number }) => (
+/** "libm.so.6 · s_sin.c:123" */
+export const ObjectAndPlace = (props: { of: Function }) => (
+  <>
+    <bdi>{props.of.object}</bdi>
+    {placeOf(props.of) ? " · " : ""}
+    <bdi>{placeOf(props.of)}</bdi>
+  </>
+);
+
+export const Figure = (props: { of: Measured }) => (
   <Show when={!props.of.isRange} fallback={<b class="nowrap">{fromTo(props.of.interval)}</b>}>
-    <b>{percent(props.of.share, props.decimals)}&nbsp;%</b> <span class="nowrap">{range(props.of.interval, props.decimals)}</span>
+    <b>{percent(props.of.share)}&nbsp;%</b> <span class="nowrap">{range(props.of.interval)}</span>
   </Show>
 );
 

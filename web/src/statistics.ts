@@ -1,4 +1,4 @@
-// The intervals of src/report/statistics.h, once more.
+// The intervals of src/report/statistics/interval.h, for the page.
 
 export interface Interval {
   low: number;

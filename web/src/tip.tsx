@@ -1,8 +1,8 @@
 // What the pointer is over, with its figures.
 import { For, Show, createSignal } from "solid-js";
 import { fromTo, percent, range } from "./figures";
-import { Share } from "./parts";
-import { placeOf, type Function, type Measured, ticksOf } from "./profile";
+import { ObjectAndPlace, Share } from "./parts";
+import { type Function, type Measured, ticksOf } from "./profile";
 
 interface Tip {
   of: Function | null;
@@ -28,9 +28,7 @@ export function TipBox() {
           <Show when={now().of}>
             {(of) => (
               <p>
-                <bdi>{of().object}</bdi>
-                {placeOf(of()) ? " · " : ""}
-                <bdi>{placeOf(of())}</bdi>
+                <ObjectAndPlace of={of()} />
               </p>
             )}
           </Show>

@@ -1,8 +1,8 @@
 // Who calls the selected function, from which line, and what it calls, as shares of the ticks with it on the stack.
 import { For, Show, createMemo, createSignal } from "solid-js";
 import { counted, fromTo, percent, range } from "../figures";
-import { Figure, Name, Note, Share } from "../parts";
-import { baseName, data, functions, isInSeveralObjects, measuredOf, measuredRange, placeOf, text, type Function, type Measured, ticksOf } from "../profile";
+import { Figure, Name, Note, ObjectAndPlace, Share } from "../parts";
+import { baseName, data, functions, isInSeveralObjects, measuredOf, measuredRange, text, type Function, type Measured, ticksOf } from "../profile";
 import { select, selected } from "../state";
 
 interface Side {
@@ -162,9 +162,7 @@ export function Callers() {
         <div class="middle">
           <Name of={selected()!} />
           <p>
-            <bdi>{selected()!.object}</bdi>
-            {placeOf(selected()!) ? " · " : ""}
-            <bdi>{placeOf(selected()!)}</bdi>
+            <ObjectAndPlace of={selected()!} />
           </p>
           <p>
             on the path <Figure of={whole()} />

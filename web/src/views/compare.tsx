@@ -31,7 +31,7 @@ function decimals(most: number): number {
 const limit = (most: number, digits: number) => `±${(Math.ceil(most * 10 ** digits - 1e-6) / 10 ** digits).toFixed(digits)}`;
 
 /** A change around zero, with its interval. */
-function Forest(props: { of: Change; most: number; row: DiffRow }) {
+function Forest(props: { of: Change; most: number }) {
   const at = (value: number) => `${50 + (50 * Math.max(-props.most, Math.min(props.most, value))) / props.most}%`;
   return (
     <span class="forest" aria-hidden="true">
@@ -113,7 +113,7 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
         </td>
       </Show>
       <td class="forest-cell" title={`${signed(change().low, digits())} to ${signed(change().high, digits())} ${props.unit}`}>
-        <Forest of={change()} most={props.most} row={props.of} />
+        <Forest of={change()} most={props.most} />
       </td>
     </tr>
   );

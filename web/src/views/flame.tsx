@@ -1,6 +1,6 @@
 // The flame graph: who called whom, as wide as its share.
 import { For, Show, createEffect, createMemo, createSignal, on } from "solid-js";
-import { certaintyColor, certaintyOf, changeColor, colorOf, kChanges, kCertainty, kEstimate, legend, type ColorBy } from "../colors";
+import { certaintyOf, colorOf, kChanges, kCertainty, kColorings, kEstimate, kFirstColoring, legend } from "../colors";
 import { counted, fromTo, percent, range } from "../figures";
 import { layout, type Box } from "../flame/layout";
 import { estimatesNote, largestOf, pathOf, restOf, treeFrom, type Frame } from "../flame/tree";
@@ -15,7 +15,7 @@ const kHeight = 22;
 const [end, setEnd] = createSignal<"entry" | "leaf">("entry");
 const [growth, setGrowth] = createSignal<"down" | "up">("down");
 const [joined, setJoined] = createSignal<"joined" | "full">("joined");
-const [colors, setColors] = createSignal<ColorBy>(legend("file").length > 2 ? "file" : "object");
+const [colors, setColors] = createSignal(kFirstColoring);
 const [zoom, setZoom] = createSignal<Frame>(treeFrom("entry"));
 const [current, setCurrent] = createSignal<Frame>(treeFrom("entry"));
 
@@ -61,11 +61,7 @@ function spokenOf(box: Box): string {
 
 function background(box: Box): string | undefined {
   const last = lastOf(box);
-  if (box.many || !last?.of) return undefined;
-  const by = colors();
-  if (by === "certainty") return certaintyColor(shareOf(box));
-  if (by === "change") return changeColor(last.of);
-  return colorOf(by === "file" ? "file" : "object", last.of);
+  return box.many || !last?.of ? undefined : colorOf(colors(), last.of, shareOf(box));
 }
 
 const isFuzzy = (box: Box) => colors() === "certainty" && !shareOf(box).isEstimate && certaintyOf(shareOf(box)) === kCertainty.length - 1;
@@ -242,13 +238,7 @@ export function Flame() {
       <div class="tools">
         <Choice label="From" options={[{ id: "entry", label: "entry" }, { id: "leaf", label: "leaf" }]} value={end()} set={turn} />
         <Choice label="Grows" options={[{ id: "down", label: "down" }, { id: "up", label: "up" }]} value={growth()} set={setGrowth} />
-        <Choice
-          label="Colour"
-          options={[{ id: "file", label: "file" }, { id: "object", label: "object" }, { id: "certainty", label: "certainty" },
-            ...(data.diff ? [{ id: "change" as const, label: "change" }] : [])]}
-          value={colors()}
-          set={setColors}
-        />
+        <Choice label="Colour" options={kColorings} value={colors()} set={setColors} />
         <Choice
           label="Single chains"
           options={[{ id: "joined", label: "on one line" }, { id: "full", label: "in full" }]}

@@ -1,10 +1,10 @@
 // The treemap: object, then file, then function; area is self time.
 import { For, Show, createSignal } from "solid-js";
-import { certaintyOf, changeColor, colorOf, kCertainty, legend, type ColorBy } from "../colors";
+import { certaintyOf, colorOf, kCertainty, kColorings, kFirstColoring } from "../colors";
 import { percent, range } from "../figures";
 import { squarify, type Rect } from "../map/squarify";
 import { Choice, NameText, Note } from "../parts";
-import { data, measured, rows, run, type Function, ticksText } from "../profile";
+import { measured, rows, run, type Function, ticksText } from "../profile";
 import { hits, isHit } from "../search";
 import { open, select, selected } from "../state";
 import { hideTip, showTip } from "../tip";
@@ -86,19 +86,11 @@ function layout(): { tiles: Tile[]; groups: Group[] } {
 }
 
 let drawn: { tiles: Tile[]; groups: Group[] } | undefined;
-const kinds: { id: ColorBy; label: string }[] = [{ id: "file", label: "file" }, { id: "object", label: "object" }, { id: "certainty", label: "certainty" },
-  ...(data.diff ? [{ id: "change" as const, label: "change" }] : [])];
-const [colors, setColors] = createSignal<ColorBy>(legend("file").length > 2 ? "file" : "object");
+const [colors, setColors] = createSignal(kFirstColoring);
 
 const across = (value: number) => `${(100 * value) / size.width}%`;
 
-function background(tile: Tile): string | undefined {
-  const by = colors();
-  if (!tile.of) return undefined;
-  if (by === "certainty") return kCertainty[certaintyOf(tile.of.self)].color;
-  if (by === "change") return changeColor(tile.of);
-  return colorOf(by === "file" ? "file" : "object", tile.of);
-}
+const background = (tile: Tile) => (tile.of ? colorOf(colors(), tile.of, tile.of.self) : undefined);
 
 const spoken = (tile: Tile) => {
   const of = measured(tile.ticks);
@@ -183,7 +175,7 @@ export function Treemap() {
   return (
     <>
       <div class="tools">
-        <Choice label="Colour" options={kinds} value={colors()} set={setColors} />
+        <Choice label="Colour" options={kColorings} value={colors()} set={setColors} />
       </div>
       <div ref={map} class="map" role="listbox" aria-label="Functions by object and file; arrows move" style={{ height: `${size.height}px` }} onKeyDown={onKey}>
         <For each={groups}>

@@ -26,7 +26,7 @@ function linesOf(block: Block): Map<number, string> {
   return map;
 }
 
-const ticksOf = (block: Block) => block.lines.reduce((sum, line) => sum + line[1], 0);
+const ticksOfBlock = (block: Block) => block.lines.reduce((sum, line) => sum + line[1], 0);
 
 const isHot = (line: LineRow, all: number) => line[1] >= kHot * all;
 
@@ -116,7 +116,7 @@ function BlockView(props: { of: Block; all: number; index: number }) {
           <bdi>{baseName(text(props.of.file)) || "file not known"}</bdi>
         </span>
         <span>
-          {ticksText(ticksOf(props.of))}, {percent(ticksOf(props.of) / Math.max(1, props.all), 1)} % of the function
+          {ticksText(ticksOfBlock(props.of))}, {percent(ticksOfBlock(props.of) / Math.max(1, props.all), 1)} % of the function
         </span>
         <Show when={file()?.problem}>{(problem) => <span class="soft">source: {problem()}</span>}</Show>
         <Show when={file()?.changed}>
@@ -231,7 +231,7 @@ export function Source() {
             </Show>
             <For each={entry.blocks}>
               {(block, i) => (
-                <Show when={i() === 0 || shown() === "all" || ticksOf(block) > 0}>
+                <Show when={i() === 0 || shown() === "all" || ticksOfBlock(block) > 0}>
                   <BlockView of={block} all={all()} index={i()} />
                 </Show>
               )}

@@ -1,0 +1,78 @@
+"""What the page of report --html leaves out, and what it was not told: it says so, in words."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+from browser import CHROMIUM, Browser
+
+
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
+class LeftOut(unittest.TestCase):
+    """A page with call paths and sources, whose data is changed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "page.html")
+        subprocess.run([p.program("hostile_page"), cls.path, cls.path + ".json"], check=True)
+        with open(cls.path, encoding="utf-8") as file:
+            cls.before, rest = file.read().split('id="data">')
+        cls.data, cls.after = rest.split("</script>", 1)
+
+    def page(self, address="", **changes):
+        """`changes`: of parts of the data, by name."""
+        data = json.loads(self.data)
+        for name, change in changes.items():
+            change(data[name])
+        text = re.sub("[<>&]", lambda found: f"\\u{ord(found.group()):04x}", json.dumps(data))
+        with open(self.path + ".changed.html", "w", encoding="utf-8") as file:
+            file.write(f'{self.before}id="data">{text}</script>{self.after}')
+        page = Browser(f"file://{self.path}.changed.html#{address}", p.scratch())
+        self.addCleanup(page.__exit__)
+        page.drawn()
+        return page
+
+    def text(self, page, which):
+        return page.value(f"document.querySelector({json.dumps(which)}).textContent").replace("\u202f", "")
+
+    def choose(self, page, label):
+        page.value(f"[...document.querySelectorAll('button')].find(one => one.textContent === {json.dumps(label)}).click()")
+        page.drawn()
+
+    def test_object_and_place_stand_beside_a_name(self):
+        page = self.page("view=callers&f=constructor")
+        line = self.text(page, ".middle p")
+        self.assertIn(" \u00b7 ", line)
+        self.assertEqual(self.text(page, ".selection .chosen + span"), line)
+        self.choose(page, "Map")
+        page.value("document.querySelector('.tile.current').dispatchEvent(new MouseEvent('mousemove', {bubbles: true}))")
+        page.drawn()
+        self.assertEqual(self.text(page, ".tip p"), line)
+
+    def test_tiles_and_frames_have_the_same_colours(self):
+        page = self.page("f=--%3E")  # its file is one of the eight largest
+
+        def colors(view, which):
+            self.choose(page, view)
+            found = {}
+            for by in ("file", "object", "certainty"):
+                self.choose(page, by)
+                found[by] = page.value(f"[...document.querySelectorAll({json.dumps(which)})].map(one => getComputedStyle(one).backgroundColor)")
+            return found
+
+        steps = colors("Flame graph", ".legend i")["certainty"]
+        tile, frames = colors("Map", ".tile.current"), colors("Flame graph", ".frame.same")
+        for by in ("file", "object"):
+            self.assertEqual(len(tile[by]), 1)
+            self.assertEqual(set(tile[by]), set(frames[by]), by)
+        self.assertTrue(set(tile["certainty"] + frames["certainty"]) <= set(steps))
+        self.assertEqual(len(set(sum(tile.values(), []))), 3, tile)
+
+
+if __name__ == "__main__":
+    p.main()
