@@ -74,5 +74,25 @@ class LeftOut(unittest.TestCase):
         self.assertEqual(len(set(sum(tile.values(), []))), 3, tile)
 
 
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
+class Deep(unittest.TestCase):
+    def test_a_path_of_thousands_of_frames_is_drawn_in_full(self):
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "deep")
+        with open(path + ".folded", "w", encoding="ascii") as file:
+            file.write("main;" + ";".join(f"f{i}" for i in range(4000)) + " 100\nmain;other 5\n")
+        subprocess.run([p.PCTALLY, "report", "--flamegraph", path + ".html", path + ".folded"], check=True, capture_output=True)
+        frames = "[...document.querySelectorAll('.frame')]"
+        with Browser(f"file://{path}.html", p.scratch()) as page:
+            page.drawn()
+            page.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'in full').click()")
+            page.drawn()
+            self.assertEqual(page.value(f"{frames}.length"), 4003)
+            self.assertEqual(page.value(f"Math.max(...{frames}.map(frame => Number(frame.getAttribute('aria-level'))))"), 4002)
+            page.value(f"{frames}.find(frame => frame.querySelector('bdi').textContent === 'f3990').click()")
+            page.drawn()
+            self.assertRegex(page.value("document.querySelector('.crumbs').textContent"), r"^all \u203a f3983 \u203a .* \u203a f3990$")
+            self.assertEqual(page.complaints, [])
+
+
 if __name__ == "__main__":
     p.main()

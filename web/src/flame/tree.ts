@@ -105,7 +105,11 @@ export function restOf(top: Frame): number {
   return ticks;
 }
 
-export const pathOf = (of: Frame): Frame[] => (of.up ? [...pathOf(of.up), of] : [of]);
+export function pathOf(of: Frame): Frame[] {
+  const path = [of];
+  for (let up = of.up; up; up = up.up) path.push(up);
+  return path.reverse();
+}
 
 /** Below `top`, the frame of this function with most ticks; `top` itself if it is one. */
 export function largestOf(wanted: Function, top: Frame): Frame | null {

@@ -195,7 +195,7 @@ function leftOut(): string {
 
 export function Flame() {
   const boxes = createMemo(() => layout(zoom(), joined() === "joined"));
-  const rows = createMemo(() => Math.max(...boxes().map((box) => box.row)) + 1);
+  const rows = createMemo(() => boxes().reduce((most, box) => Math.max(most, box.row), 0) + 1);
   const stop = createMemo(() => boxes().find((box) => !box.many && box.frames.includes(current())) ?? boxes()[0]); // where Tab leads
   let graph!: HTMLDivElement;
 
