@@ -44,6 +44,58 @@ class LeftOut(unittest.TestCase):
         page.value(f"[...document.querySelectorAll('button')].find(one => one.textContent === {json.dumps(label)}).click()")
         page.drawn()
 
+    def paths(self, **changes):
+        page = self.page(paths=lambda paths: paths.update(changes))
+        return page.value("[...document.querySelectorAll('dt')].find(one => one.textContent === 'Call paths').nextSibling.textContent").replace("\u202f", "")
+
+    def test_parts_of_the_paths_are_all_there(self):
+        cut = [{"reason": "cut here", "ticks": 5}, {"reason": "cut there", "ticks": 6}]
+        self.assertEqual(self.paths(complete=1200, cut=cut), "1200 complete, 11 cut")
+        self.assertEqual(self.paths(complete=1200, cut=cut, no_room=3, folded=7, no_total=9),
+                         "1200 complete, 11 cut, 3 without room; 7 folded into their callers; "
+                         "9 of calls without room: their totals are ranges (record --paths-memory)")
+
+    def test_calls_that_are_not_in_the_page(self):
+        for calls, ticks, expected in ((0, 0, None), (1, 1, "1 call of this profile is not in this page, none with more than 1 tick."),
+                                       (2003, 4, "2003 calls of this profile are not in this page, none with more than 4 ticks.")):
+            note = self.text(self.page("view=callers", edges_left_out=lambda left: left.update(calls=calls, ticks=ticks)), ".note")
+            self.assertIn(expected or "walk on to it.", note)
+            self.assertEqual("not in this page" in note, expected is not None)
+
+    def test_a_function_without_source_has_its_reason(self):
+        data = json.loads(self.data)
+        number = next(i for i, row in enumerate(data["functions"]) if data["texts"][row[0]] == "constructor")
+        address = "view=source&f=constructor"
+
+        def gone(sources):
+            sources[:] = [source for source in sources if source["function"] != number]
+
+        for reason in ("it is kernel code, which cannot be annotated", "nothing in libx.so has a name: it is <b>stripped</b>"):
+            page = self.page(address, sources=gone, no_source=lambda reasons: reasons.update({str(number): reason}))
+            self.assertIn(f"constructor has no source here: {reason}. Show ", self.text(page, ".note"))
+            self.assertEqual(page.complaints, [])
+        self.assertIn("constructor has no source here: its code is not known.", self.text(self.page(address, sources=gone), ".note"))
+        page = self.page(address, sources=gone, functions=lambda rows: rows[number].__setitem__(5, 1))
+        self.assertIn("constructor has no source here: it has less than 0.5 % of the ticks.", self.text(page, ".note"))
+        page = self.page(address, sources=gone, functions=lambda rows: rows[number].__setitem__(9, 1))
+        self.assertIn("constructor has no source here: it was inlined, or stands for a path.", self.text(page, ".note"))
+
+    def test_instructions_that_are_not_shown(self):
+        def all_read(sources):
+            for source in sources:
+                source.update(problem="", left_out=12)
+
+        page = self.page("view=source", sources=all_read)
+        note = "#panel > .note"
+        self.assertIn("lines with at least 5 % of the function's ticks: those with ticks, jumps", self.text(page, note))
+        self.choose(page, "all")
+        self.assertIn("12 instructions without ticks are left out: all but three on either side", self.text(page, note))
+        self.choose(page, "none")
+        self.assertTrue(self.text(page, note).endswith("a loop."), self.text(page, note))
+        page = self.page("view=source", sources=lambda sources: [source.update(problem="", left_out=0) for source in sources])
+        self.choose(page, "all")
+        self.assertNotIn("left out", self.text(page, note))
+
     def test_object_and_place_stand_beside_a_name(self):
         page = self.page("view=callers&f=constructor")
         line = self.text(page, ".middle p")

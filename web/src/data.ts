@@ -32,8 +32,9 @@ export interface Warning {
 
 export interface Paths {
   complete: number;
-  folded: number;
+  folded: number; // of all, those whose path is kept in part
   no_room: number;
+  no_total: number; // of calls without room, whose totals are ranges
   cut: { reason: string; ticks: number }[];
 }
 
@@ -50,6 +51,7 @@ export interface Block {
 export interface Source {
   function: number;
   problem: string;
+  left_out: number; // instructions without ticks that are not here
   blocks: Block[];
 }
 export interface SourceFile {
@@ -123,13 +125,16 @@ export interface Data {
   small_from_leaf: Tree | null; // of the ticks on nodes that from_entry lacks: from what ran to its callers
   /** caller (-1: nobody), callee (-1: itself, -2: not kept), file (-1: the sum of several lines), line, ticks, at most ... */
   edges: number[];
+  edges_left_out: { calls: number; ticks: number }; // that are not here, and the most ticks that one of them may have
   on_stack: Record<string, [number, number]>; // ticks with each function on the stack, and at most how many
+  annotated_from: number; // of all ticks: functions from here on have a source
   sources: Source[];
+  no_source: Record<string, string>; // why others of these have none
   files: SourceFile[];
   diff: Diff | null;
 }
 
-export const kVersion = 6;
+export const kVersion = 7;
 
 export function readData(): Data {
   const data = JSON.parse(document.getElementById("data")!.textContent!) as Data;

@@ -1,5 +1,6 @@
 // The answer first, in words; then what was seen and what was not.
 import { For, Show } from "solid-js";
+import type { Paths } from "./data";
 import { counted, grouped, percent, seconds } from "./figures";
 import { data, rows, run, ticksFigure, ticksText } from "./profile";
 import { isDark, setHelpOpen, setTheme } from "./state";
@@ -105,8 +106,17 @@ function Seen() {
   );
 }
 
+/** The other parts; behind a semicolon what is no part, but may be of any. */
+function pathsText(paths: Paths): string {
+  const cut = paths.cut.reduce((sum, part) => sum + part.ticks, 0);
+  let text = `, ${ticksFigure(cut)} cut`;
+  if (paths.no_room !== 0) text += `, ${ticksFigure(paths.no_room)} without room`;
+  if (paths.folded !== 0) text += `; ${ticksFigure(paths.folded)} folded into their callers`;
+  if (paths.no_total !== 0) text += `; ${ticksFigure(paths.no_total)} of calls without room: their totals are ranges (record --paths-memory)`;
+  return text;
+}
+
 function Facts() {
-  const cut = data.paths?.cut.reduce((sum, part) => sum + part.ticks, 0) ?? 0;
   return (
     <dl class="facts">
       <Show when={run.cpu_s !== null}>
@@ -144,8 +154,7 @@ function Facts() {
           <div>
             <dt>Call paths</dt>
             <dd title={paths().cut.map((part) => `${ticksText(part.ticks)} ${part.reason}`).join("; ") || undefined}>
-              <b>{ticksFigure(paths().complete)}</b> complete, {ticksFigure(cut)} cut
-              {paths().folded !== 0 ? `, ${ticksFigure(paths().folded)} folded into their callers` : ""}
+              <b>{ticksFigure(paths().complete)}</b> complete{pathsText(paths())}
             </dd>
           </div>
         )}

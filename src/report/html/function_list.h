@@ -22,6 +22,11 @@ class FunctionList {
   /// The number of a function on a stack; a new one, if it has no row.
   int64_t number(const StackFrame& frame);
 
+  /// Its own, as the report has them.
+  [[nodiscard]] uint64_t ticks(int64_t function) const {
+    return entries_[static_cast<size_t>(function)].ticks;
+  }
+
   /// The full name and the object of each, by number.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> full_names() const;
 

@@ -1,5 +1,8 @@
 #include "report/html/html_report.h"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -11,9 +14,28 @@
 namespace pctally {
 namespace {
 
-constexpr int kDataVersion = 6;  ///< as kVersion in web/src/data.ts
+constexpr int kDataVersion = 7;  ///< as kVersion in web/src/data.ts
 constexpr double kHot = 0.005;   ///< of all ticks: functions from here on are annotated
 constexpr char kNoPlaces[] = "the paths that were chosen do not say where in a function its ticks are";
+
+/// Why a function with code has no annotation here; empty if it can have one.
+std::string why_no_source(const HotFunction& function, ExecutableKind kind, ObjectNames& names) {
+  switch (kind) {
+    case ExecutableKind::kFile:
+      break;
+    case ExecutableKind::kVdso:
+      return "it is code that the kernel gives to every process, and in no file";
+    case ExecutableKind::kKernel:
+      return "it is kernel code, which cannot be annotated";
+    case ExecutableKind::kPrivate:
+      return "it was made by a JIT, and its code is in no file";
+    case ExecutableKind::kStart:
+      return "it is time, not code: exec and dynamic linking, before the first tick";
+  }
+  if (!function.is_whole_object()) return "";
+  const std::string& problem = names.symbolizer(function.executable).problem();
+  return fmt::format("nothing in {} has a name{}{}", function.object, problem.empty() ? "" : ": ", problem);
+}
 
 /// No name may end the script it stands in.
 std::string harmless(const std::string& json) {
@@ -68,6 +90,7 @@ class DataMaker {
   void add_stacks(HtmlJson* data) {
     (*data)["from_entry"] = (*data)["small_from_leaf"] = HtmlJson();
     (*data)["edges"] = HtmlJson::array();
+    (*data)["edges_left_out"] = {{"calls", 0}, {"ticks", 0}};
     (*data)["on_stack"] = HtmlJson::object();
     if (!profile_.paths.recorded) return;
     const CallTreeNode tree =
@@ -78,22 +101,34 @@ class DataMaker {
     (*data)["small_from_leaf"] = html_call_tree(small_paths_bottom_up(tree, least), least, &list_);
     const auto ticks = static_cast<double>(std::max<uint64_t>(1, profile_.ledger.ticks()));
     const NamedPaths paths(profile_, names_, NamedPaths::Detail::kInlinedCode);
-    add_call_edges(paths, account_of(profile_).effective_samples / ticks, &list_, &texts_, data);
+    add_call_edges(paths, account_of(profile_).effective_samples / ticks, kMostCalls, &list_, &texts_, data);
   }
 
   std::vector<std::string> add_sources(HtmlJson* data) {
     SourceParts parts(profile_, names_, &texts_, options_.sources, options_.kept_sources,
                       options_.fetch_source);
+    std::map<int64_t, std::string> reasons;
     for (const HotFunction& function : functions_) {
-      const auto share = static_cast<double>(function.ticks) / static_cast<double>(profile_.ledger.ticks());
+      const int64_t number = list_.number(function);
+      if (!is_hot(list_.ticks(number))) continue;
       const ExecutableKind kind = profile_.executables[function.executable].kind;
-      if (share < kHot || function.is_whole_object() || kind != ExecutableKind::kFile) continue;
-      if (has_places())
-        parts.add(function, list_.number(function));
+      const std::string reason = why_no_source(function, kind, names_);
+      if (!reason.empty())
+        reasons.try_emplace(number, reason);
+      else if (!is_hot(function.ticks))
+        continue;  // a part of its row
+      else if (has_places())
+        parts.add(function, number);
       else
-        parts.leave_out(list_.number(function), kNoPlaces);
+        parts.leave_out(number, kNoPlaces);
     }
+    HtmlJson& no_source = (*data)["no_source"] = HtmlJson::object();
+    for (const auto& [number, reason] : reasons) no_source.add(std::to_string(number), texts_.shown(reason));
     return parts.take(data);
+  }
+
+  [[nodiscard]] bool is_hot(uint64_t ticks) const {
+    return static_cast<double>(ticks) / static_cast<double>(profile_.ledger.ticks()) >= kHot;
   }
 
   /// A choice of call paths has all ticks of a function at its first byte.
@@ -121,6 +156,7 @@ class DataMaker {
             {"commands", commands()},
             {"run", html_run(profile_, report_.account, texts_)},
             {"warnings", html_warnings(report_, texts_)},
+            {"annotated_from", kHot},
             {"paths", profile_.paths.recorded && profile_.paths.ends_known ? html_path_account(report_.paths)
                                                                            : HtmlJson()}};
   }

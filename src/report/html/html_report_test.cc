@@ -8,11 +8,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "report/diff/diff_for_test.h"
-#include "report/fake_symbolizer_for_test.h"
+#include "report/html/page_data_for_test.h"
 #include "report/html/texts.h"
 #include "report/one_unwind_entry_for_test.h"
 #include "report/rollup.h"
@@ -22,27 +21,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-Profile profile_of(const std::string& path) {
-  Profile profile;
-  profile.executables.push_back({.path = path, .build_id = {}});
-  profile.command = {"/home/me/prog", "--password=x"};
-  profile.period_ns = 1'000'000;
-  profile.closed = true;
-  profile.positions = {{0, 0x100, 60}, {0, 0x180, 10}, {0, 0x210, 25}};
-  profile.ledger = {.counted = 95, .outside = 5, .samples = 100, .weight_squares = 100};
-  return profile;
-}
-
-std::string data_of(const std::string& page) {
-  const std::string open = R"(<script type="application/json" id="data">)";
-  const size_t start = page.find(open) + open.size();
-  return page.substr(start, page.find("</script>", start) - start);
-}
-
-nlohmann::json parsed(const Profile& profile, const HtmlOptions& options = {}) {
-  return nlohmann::json::parse(data_of(html_report(profile, &FakeSymbolizer::open, options).page));
-}
 
 size_t count(const std::string& text, const std::string& part) {
   size_t found = 0;
@@ -83,23 +61,6 @@ TEST(HtmlReport, KnowsWhereAFunctionBeginsAndWhereItsTicksLie) {
   for (const auto& bin : data["bins"]["0"]) ticks += bin.get<uint64_t>();
   EXPECT_EQ(ticks, 70u);
   EXPECT_EQ(data["bins"]["0"][18], 10) << "the middle of the function";
-}
-
-/// main, which calls f2 (inlined into it: "inlined") from 0x111.
-Profile profile_with_paths() {
-  Profile profile = profile_of("/bin/prog");
-  profile.paths.recorded = true;
-  profile.paths.context = {
-      {.kind = PathNodeKind::kScope},
-      {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x111, .self = 70},
-      {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x200, .self = 25},
-      {.parent = 0, .kind = PathNodeKind::kCut, .position = static_cast<uint64_t>(PathEnd::kShortDump)},
-      {.parent = 3, .kind = PathNodeKind::kCode, .position = 0x200, .self = 5}};
-  return profile;
-}
-
-std::string name_of(const nlohmann::json& data, const nlohmann::json& function) {
-  return data["texts"][data["functions"][function.get<size_t>()][0].get<size_t>()];
 }
 
 /// "parent<function ticks ends; " of each node.

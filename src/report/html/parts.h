@@ -33,10 +33,13 @@ uint64_t least_drawn(uint64_t all_ticks);
 /// "nodes": parent, function, ticks, ticks whose path ends there, of each; parents first. Those with fewer
 /// than `least` are left out; "left_out" is their number. "estimates": which of them are inexact.
 HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* list);
-/// "edges": caller, callee, file (-1: the sum of several lines, before these), line, ticks and at most how
-/// many of each; "on_stack": with each function on the stack the ticks, and at most how many.
-void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionList* list, Texts* texts,
-                    HtmlJson* data);
+inline constexpr size_t kMostCalls = 50000;
+/// The `most_calls` calls with most ticks, and each function's own code. "edges": caller, callee, file
+/// (-1: the sum of several lines, before these), line, ticks and at most how many of each; "edges_left_out":
+/// how many smaller "calls" are not there, and the most "ticks" that one of them may have; "on_stack": with
+/// each function on the stack the ticks, and at most how many.
+void add_call_edges(const NamedPaths& paths, double samples_per_tick, size_t most_calls, FunctionList* list,
+                    Texts* texts, HtmlJson* data);
 
 /// `list`: all functions of the page. A row names those that it compares as one.
 HtmlJson html_diff(const Diff& diff, const std::vector<LimitResult>& limits, const FunctionList& list,

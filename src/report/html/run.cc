@@ -47,6 +47,7 @@ HtmlJson html_path_account(const PathAccount& account) {
   return {{"complete", account.complete},
           {"folded", account.folded},
           {"no_room", account.no_room},
+          {"no_total", account.no_total},
           {"cut", std::move(cut)}};
 }
 

@@ -122,12 +122,15 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
   }
   functions_.push_back({{"function", number},
                         {"problem", texts_->shown(annotation.problem)},
+                        {"left_out", annotation.instructions.size() - shown.size()},
                         {"blocks", blocks_json(&blocks, texts_)}});
 }
 
 void SourceParts::leave_out(int64_t number, const std::string& problem) {
-  functions_.push_back(
-      {{"function", number}, {"problem", texts_->shown(problem)}, {"blocks", HtmlJson::array()}});
+  functions_.push_back({{"function", number},
+                        {"problem", texts_->shown(problem)},
+                        {"left_out", 0},
+                        {"blocks", HtmlJson::array()}});
 }
 
 HtmlJson SourceParts::file_json(const std::string& path, const std::set<uint32_t>& lines) {

@@ -7,7 +7,6 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kThinnest = 10000;  ///< of all ticks, the part that is still drawn
-constexpr size_t kMostEdges = 50000;   ///< the largest; the rest is not clickable anyway
 constexpr int64_t kAllLines = -1;      ///< for a file: calls of a pair from several lines, all of them
 
 }  // namespace
@@ -30,18 +29,27 @@ HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* 
   return {{"nodes", std::move(flat)}, {"estimates", std::move(estimates)}, {"left_out", nodes - shown}};
 }
 
-void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionList* list, Texts* texts,
-                    HtmlJson* data) {
+void add_call_edges(const NamedPaths& paths, double samples_per_tick, size_t most_calls, FunctionList* list,
+                    Texts* texts, HtmlJson* data) {
   const CallEdges calls = call_edges(paths, [&](const StackFrame& frame) { return list->number(frame); });
-  HtmlJson& flat = (*data)["edges"] = HtmlJson::array();
+  HtmlJson flat = HtmlJson::array();
+  uint64_t kept = 0, left_out = 0, most = 0;
   for (const CallEdge& edge : calls.edges) {
-    if (flat.size() >= 6 * kMostEdges) break;
     if (may_be_nothing(edge, calls, samples_per_tick)) continue;
+    const bool is_call = edge.callee >= 0;
+    if (is_call && kept == most_calls) {
+      left_out += edge.is_sum ? 0 : 1;
+      most = std::max(most, edge.high);
+      continue;
+    }
+    kept += is_call ? 1 : 0;
     const int64_t file = edge.is_sum ? kAllLines : texts->number_of_path(edge.file);
     for (const HtmlJson& value : {HtmlJson(edge.caller), HtmlJson(edge.callee), HtmlJson(file),
                                   HtmlJson(edge.line), HtmlJson(edge.ticks), HtmlJson(edge.high)})
       flat.push_back(value);
   }
+  (*data)["edges"] = std::move(flat);
+  (*data)["edges_left_out"] = {{"calls", left_out}, {"ticks", most}};
   HtmlJson& on_stack = (*data)["on_stack"] = HtmlJson::object();
   for (const auto& [function, ticks] : calls.on_stack)
     on_stack.add(std::to_string(function), HtmlJson::array({ticks.low, ticks.high}));

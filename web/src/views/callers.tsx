@@ -2,7 +2,7 @@
 import { For, Show, createMemo, createSignal } from "solid-js";
 import { counted, fromTo, percent, range } from "../figures";
 import { Figure, Name, Note, ObjectAndPlace, Share } from "../parts";
-import { baseName, data, functions, isInSeveralObjects, measuredOf, measuredRange, text, type Function, type Measured, ticksOf } from "../profile";
+import { baseName, data, functions, isInSeveralObjects, measuredOf, measuredRange, text, type Function, type Measured, ticksOf, ticksText } from "../profile";
 import { select, selected } from "../state";
 
 interface Side {
@@ -141,6 +141,13 @@ function List(props: { sides: Side[]; verb: string; label: string; all: boolean;
 
 const rangeText = (data.paths?.folded ?? 0) === 0 ? "inlined code, or paths of several symbols," : "folded paths";
 
+/** Calls that are not in the page. */
+function leftOut(): string {
+  const { calls, ticks } = data.edges_left_out;
+  if (calls === 0) return "";
+  return ` ${counted(calls, "call")} of this profile ${calls === 1 ? "is" : "are"} not in this page, none with more than ${ticksText(ticks)}.`;
+}
+
 export function Callers() {
   const [all, setAll] = createSignal(false);
   const whole = () => measuredRange(...(data.on_stack[selected()?.id ?? -9] ?? [0, 0]));
@@ -177,6 +184,7 @@ export function Callers() {
       <Note>
         A tick counts once for each call, however often that call recurs on its path; so under recursion the parts may add up to more than 100
         %.{hasRanges() ? ` “x to y %”: ${rangeText} may hold more of these calls, or the same ticks twice.` : ""} Choose a function to walk on to it.
+        {leftOut()}
       </Note>
     </Show>
   );

@@ -1,13 +1,12 @@
 // Annotated source: lines with their ticks, and below each the instructions made of it.
 import { For, Show, createEffect, createMemo, createSignal, on } from "solid-js";
-import type { Block, InstructionRow, LineRow } from "../data";
+import type { Block, InstructionRow, LineRow, Source as Annotated } from "../data";
 import { counted, percent, range } from "../figures";
 import { Choice, Note, Share } from "../parts";
-import { baseName, data, fileOf, functions, measured, sourceOf, text, type Measured, ticksText } from "../profile";
+import { baseName, data, fileOf, functions, measured, sourceOf, text, type Function, type Measured, ticksText } from "../profile";
 import { select, selected } from "../state";
 import { LanesOfRow, lanesOf, lanesWidth, type Jump, type Lanes } from "./jumps";
 
-const kAnnotated = 0.005; // of all ticks: functions from here on
 const kHot = 0.05; // of the function's ticks: lines whose instructions are shown at first
 
 type Shown = "hot" | "all" | "none";
@@ -167,6 +166,20 @@ function Hottest(props: { blocks: Block[] }) {
   );
 }
 
+function whyNoSource(of: Function): string {
+  if (of.inlined) return "it was inlined, or stands for a path";
+  if (of.self.share < data.annotated_from) return `it has less than ${percent(data.annotated_from, 1)} % of the ticks`;
+  return data.no_source[of.id] ?? "its code is not known";
+}
+
+/** Which instructions the page, and this choice, leave out. */
+function leftOut(source: Annotated): string {
+  if (shown() === "hot" && !source.problem)
+    return ` Instructions stand below lines with at least ${percent(kHot, 0)} % of the function's ticks: those with ticks, jumps, and where jumps lead.`;
+  if (shown() !== "all" || source.left_out === 0) return "";
+  return ` ${counted(source.left_out, "instruction")} without ticks ${source.left_out === 1 ? "is" : "are"} left out: all but three on either side of one with ticks, and where a jump leads.`;
+}
+
 /** Why it is not here, and the first that is. */
 function NoSource() {
   const first = functions[data.sources[0].function];
@@ -176,7 +189,7 @@ function NoSource() {
       <Show when={entry()}>
         {(of) => (
           <>
-            <bdi>{of().name}</bdi> has no source here: {of().self.share < kAnnotated ? "it has less than 0.5 % of the ticks" : "its code is in no file"}.{" "}
+            <bdi>{of().name}</bdi> has no source here: <bdi>{whyNoSource(of())}</bdi>.{" "}
           </>
         )}
       </Show>
@@ -238,8 +251,7 @@ export function Source() {
             </For>
             <Note>
               {ticksText(all())} of the function, as shares of all ticks; the whisker is a 95 % interval. A tick lands on the instruction that
-              was about to run: the one that took the time is often the one before it. Arrows are jumps between instructions shown; dark ones lead back: a loop. Instructions without ticks are left out but for three on
-              either side and where a jump leads.
+              was about to run: the one that took the time is often the one before it. Arrows are jumps between instructions shown; dark ones lead back: a loop.{leftOut(entry)}
             </Note>
           </>
         )}
