@@ -709,7 +709,7 @@ class Written(unittest.TestCase):
     def test_figures_are_those_of_the_report(self):
         report = self.recorded.report()
         data, text, _ = self.written("report", self.recorded.path)
-        for key in ("ticks", "counted", "lost", "effective_samples", "sampled_s", "cpu_s"):
+        for key in ("ticks", "effective_samples", "sampled_s", "lost_s", "cpu_s"):
             self.assertEqual(data["run"][key], report[key], key)
         self.assertEqual([row[5] for row in data["functions"]], [row["ticks"] for row in report["rows"]])
         self.assertNotIn(self.recorded.path, text)

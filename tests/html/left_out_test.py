@@ -96,6 +96,11 @@ class LeftOut(unittest.TestCase):
         self.choose(page, "all")
         self.assertNotIn("left out", self.text(page, note))
 
+    def test_the_part_of_the_time_that_was_sampled(self):
+        self.assertRegex(self.text(self.page(), ".answer"), r"% of the CPU time \(")
+        page = self.page(run=lambda run: run.update(sampled_part=0.5))
+        self.assertRegex(self.text(page, ".answer"), r"% of the 50 % of the CPU time that was sampled \(")
+
     def test_object_and_place_stand_beside_a_name(self):
         page = self.page("view=callers&f=constructor")
         line = self.text(page, ".middle p")

@@ -9,18 +9,14 @@ export interface Run {
   recorded: number; // ticks in the recordings, or samples
   recorded_unit: "tick" | "sample";
   rate_hz: number;
-  rate_asked_hz: number;
   wall_s: number;
   effective_samples: number;
   ticks: number;
-  counted: number;
-  outside: number;
-  full: number;
-  lost: number;
   cpu_s: number | null;
   sampled_s: number | null;
   lost_s: number | null;
   unsampled_s: number | null;
+  sampled_part: number | null; // of the CPU time, where the shares are of that part alone
   chance_s: number;
 }
 
@@ -67,7 +63,6 @@ export interface Change {
   difference: number;
   low: number;
   high: number;
-  p: number;
 }
 export type Verdict = "undecided" | "more" | "less" | "new" | "gone";
 export interface DiffRow {

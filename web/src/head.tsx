@@ -11,10 +11,7 @@ const Mark = () => (
   </svg>
 );
 
-const kTolerableGap = 0.05; // as in the text report
-const sampledShare = run.cpu_s && run.sampled_s !== null ? run.sampled_s / run.cpu_s : 1;
-const isPart = 1 - sampledShare - (run.cpu_s ? run.chance_s / run.cpu_s : 0) > kTolerableGap;
-const cpuTime = isPart ? `the ${percent(sampledShare, 0)} % of the CPU time that was sampled` : "the CPU time";
+const cpuTime = run.sampled_part === null ? "the CPU time" : `the ${percent(run.sampled_part, 0)} % of the CPU time that was sampled`;
 const whole = run.event === null ? cpuTime : `all ${run.event}`;
 const of = run.event === null ? "CPU time" : run.event;
 const kind = data.diff ? `Comparison of profiles of ${of}` : `Profile of ${of}`;

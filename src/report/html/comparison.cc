@@ -9,8 +9,16 @@ namespace {
 
 constexpr size_t kMostChanges = 2000;  ///< the decided ones and the largest changes
 
+HtmlJson shown_change(const Change& change) {
+  return {{"before", change.before},
+          {"after", change.after},
+          {"difference", change.difference},
+          {"low", change.interval.low},
+          {"high", change.interval.high}};
+}
+
 HtmlJson change_or_null(const std::optional<Change>& change) {
-  return change ? change_json(*change) : HtmlJson();
+  return change ? shown_change(*change) : HtmlJson();
 }
 
 /// The functions that each row compares as one, by number. Names that are shown do not tell: they have
@@ -57,9 +65,9 @@ HtmlJson html_diff(const Diff& diff, const std::vector<LimitResult>& limits, con
                     {"object", texts.shown_path(row.object)},
                     {"functions", functions[{row.name, row.object}]},
                     {"verdict", verdict_word(row.verdict)},
-                    {"amount", change_json(scaled(row.amount, unit.scale))},
-                    {"share_percent", change_json(row.share)},
-                    {"total", row.total ? change_json(scaled(*row.total, unit.scale)) : HtmlJson()},
+                    {"amount", shown_change(scaled(row.amount, unit.scale))},
+                    {"share_percent", shown_change(row.share)},
+                    {"total", row.total ? shown_change(scaled(*row.total, unit.scale)) : HtmlJson()},
                     {"total_verdict", verdict_word(row.has_callees() ? row.total_verdict : row.verdict)},
                     {"total_share", change_or_null(row.total_share)}});
   }

@@ -1,5 +1,6 @@
 // What a page has not: it says so.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -7,16 +8,20 @@
 #include "report/html/page_data_for_test.h"
 #include "report/html/parts.h"
 #include "report/rollup.h"
+#include "report/text.h"
 
 namespace pctally {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(HtmlReport, PartsOfItsPathsAddUpToAllTicks) {
   Profile profile = profile_with_paths();
   profile.paths.no_room = 4;
   profile.ledger.counted += 4;
   profile.paths.plane = {{.kind = PathNodeKind::kScope, .folded = 7}};
-  const nlohmann::json data = parsed(profile), paths = data["paths"];
+  const nlohmann::json data = parsed(profile);
+  const nlohmann::json& paths = data["paths"];
   EXPECT_EQ(paths["no_room"], 4);
   EXPECT_EQ(paths["no_total"], 7);
   uint64_t ticks = paths["complete"].get<uint64_t>() + paths["no_room"].get<uint64_t>();
@@ -110,6 +115,18 @@ TEST(HtmlReport, FunctionsFromAShareOnHaveASource) {
     EXPECT_EQ(have.contains(i), share >= data["annotated_from"].get<double>()) << i;
   }
   EXPECT_EQ(have.size(), 2u);
+}
+
+TEST(HtmlReport, SaysWhichPartOfTheTimeItsSharesAreOfAsTheTextReportDoes) {
+  Profile profile = profile_of("/bin/prog");
+  EXPECT_TRUE(parsed(profile)["run"]["sampled_part"].is_null()) << "the CPU time is not known";
+  profile.cpu_known = true;
+  profile.cpu_user_ns = 102'000'000;
+  EXPECT_TRUE(parsed(profile)["run"]["sampled_part"].is_null()) << "2 %";
+  profile.cpu_user_ns = 200'000'000;
+  EXPECT_EQ(parsed(profile)["run"]["sampled_part"], 0.5);
+  EXPECT_THAT(text_report(profile, make_report(profile, &FakeSymbolizer::open, {}), {}),
+              HasSubstr("of the 50 % of the CPU time that was sampled"));
 }
 
 }  // namespace

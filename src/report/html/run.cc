@@ -4,9 +4,17 @@
 #include "report/json.h"
 
 namespace pctally {
+namespace {
+
+/// Which part of the CPU time was sampled, where the text report says that the shares are of that part alone.
+HtmlJson sampled_part(const Account& account) {
+  const bool is_part = unsampled_beyond_chance(account) > kTolerableGap;
+  return is_part ? HtmlJson(1 - unsampled_share(account)) : HtmlJson();
+}
+
+}  // namespace
 
 HtmlJson html_run(const Profile& profile, const Account& account, const Texts& texts) {
-  const TickLedger& ledger = whole_of(profile).ledger;
   const Recorded all = recorded(profile);
   return {{"engine", texts.shown(profile.engine)},
           {"event", profile.counts_cpu_time() ? HtmlJson() : HtmlJson(texts.shown(profile.event))},
@@ -16,18 +24,14 @@ HtmlJson html_run(const Profile& profile, const Account& account, const Texts& t
           {"recorded", all.number},
           {"recorded_unit", all.word},
           {"rate_hz", account.delivered_hz},
-          {"rate_asked_hz", account.asked_hz},
           {"wall_s", seconds(duration_of(profile.duration_ns, 1))},
           {"effective_samples", account.effective_samples},
-          {"ticks", ledger.ticks()},
-          {"counted", ledger.counted},
-          {"outside", ledger.outside},
-          {"full", ledger.full},
-          {"lost", ledger.lost},
+          {"ticks", whole_of(profile).ledger.ticks()},
           {"cpu_s", account.cpu_known ? HtmlJson(seconds(account.cpu_ns)) : HtmlJson()},
           {"sampled_s", time_json(profile, account.sampled_ns)},
           {"lost_s", time_json(profile, account.lost_ns)},
           {"unsampled_s", account.cpu_known ? time_json(profile, account.unsampled_ns) : HtmlJson()},
+          {"sampled_part", sampled_part(account)},
           {"chance_s", seconds(account.chance_ns)}};
 }
 
