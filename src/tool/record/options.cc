@@ -231,7 +231,7 @@ std::string check_paths(RecordOptions* line, const Words& words) {
     if (!options.scope) return "--paths-memory is for call paths and scopes; add -g or --scope";
     options.path_bytes = bytes_of(words.paths_memory);
     if (options.path_bytes < kLeastPathBytes || options.path_bytes > kMostPathBytes)
-      return fmt::format("--paths-memory {}: not a size from 64K to 24M", words.paths_memory);
+      return fmt::format("--paths-memory {}: not a size; write 64K to 24M", words.paths_memory);
   }
 #if !defined(__x86_64__) && !defined(__aarch64__)
   if (options.paths) return "-g works on x86-64 and aarch64 alone; leave it out to record self time";
