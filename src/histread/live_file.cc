@@ -11,9 +11,9 @@
 #include <algorithm>
 
 #include "base/file/read_all.h"
+#include "base/tick_excess.h"
 #include "histfile/profile_file.h"
 #include "histread/path_reader.h"
-#include "histread/process_excess.h"
 
 namespace pctally {
 namespace {
@@ -216,7 +216,7 @@ uint64_t balance_account(FileContents* contents) {
   if (ledger.deferred > ledger.resolved) ledger.outside += ledger.deferred - ledger.resolved;
   ledger.resolved = ledger.deferred;
   const uint64_t excess =
-      take_process_excess(&contents->processes, ledger.counted + ledger.outside + ledger.full);
+      take_tick_excess(&contents->processes, ledger.counted + ledger.outside + ledger.full);
   return excess - std::min(excess, lost_in_processes(contents->header));
 }
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "histread/process_excess.h"
+#include "base/tick_excess.h"
 
 namespace pctally {
 namespace {
@@ -164,7 +164,7 @@ Profile subtract(const Profile& later, const Profile& earlier) {
   subtract_processes(earlier, &result);
   subtract_ledger(earlier.ledger, &result);
   if (result.paths.has_scopes()) subtract_paths(earlier, &result);
-  take_process_excess(&result.processes, result.ledger.counted + result.ledger.outside + result.ledger.full);
+  take_tick_excess(&result.processes, result.ledger.counted + result.ledger.outside + result.ledger.full);
   result.duration_ns = beyond(later.duration_ns, earlier.duration_ns);
   result.stolen_ns = beyond(later.stolen_ns, earlier.stolen_ns);
   result.throttled = beyond(later.throttled, earlier.throttled);

@@ -2,7 +2,7 @@
 #include <map>
 #include <tuple>
 
-#include "histread/process_excess.h"
+#include "base/tick_excess.h"
 #include "report/path_choice.h"
 #include "report/path_totals.h"
 #include "report/rollup.h"
@@ -194,7 +194,7 @@ std::vector<Row> rows_by_scope(const Profile& profile, Grouping by, ObjectNames&
   std::vector<Row> rows = ScopeRows(profile, by, names, totals).run();
   const TickLedger& ledger = profile.ledger;
   // A tick killed half-way, or a forged file, may have more of them than there are ticks.
-  take_process_excess(&rows, ledger.counted + ledger.outside + ledger.full);
+  take_tick_excess(&rows, ledger.counted + ledger.outside + ledger.full);
   if (totals && !is_by_scope_and_function(by))  // all paths of a program begin in it
     for (Row& row : rows) row.total = {row.ticks, row.ticks, 0};
   std::erase_if(rows, [](const Row& row) { return row.ticks == 0 && row.total.high == 0; });
