@@ -22,7 +22,7 @@ std::string cell(const std::string& text) {
 /// Events are counted: no digit of them is rounded away.
 std::string seconds_or_events(const Profile& profile, uint64_t ticks) {
   const int64_t number = duration_of(ticks, profile.period_ns);
-  return profile.counts_cpu_time() ? fmt::format("{:.9g}", seconds(number)) : std::to_string(number);
+  return profile.counts_cpu_time() ? fmt::format("{:.15g}", seconds(number)) : std::to_string(number);
 }
 
 }  // namespace

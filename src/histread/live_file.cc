@@ -21,7 +21,7 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 
 constexpr uint64_t kPatienceNs = 20'000'000;
-constexpr uint64_t kWholeNs = 1'000'000'000;           ///< of a copy that does not hang together
+constexpr uint64_t kWholeNs = 1'000'000'000;           ///< for copies whose parts contradict each other
 constexpr unsigned kAttempts = 2, kWholeAttempts = 4;  ///< at least, where patience is out
 constexpr long kPauseNs = 300'000;    ///< between two attempts: a drain takes about that long
 constexpr unsigned kMostRounds = 64;  ///< a forged file may claim to grow without end

@@ -34,8 +34,8 @@ struct KeptParts {
   std::vector<Piece<KeptLines>> places{};  ///< as of lines_of()
 };
 
-/// Ascending, none overlaps another. Nothing depends on the order of the objects, nor on which of them were
-/// put together before: where they disagree about a byte, the greater answer counts.
+/// Ascending, none overlaps another. Where objects disagree about a byte, the greater answer wins. So neither
+/// their order nor earlier merging changes the result.
 std::vector<Piece<KeptLines>> lines_of(std::span<const KeptObject> objects);
 
 /// The code of a range, as far as the file has it.

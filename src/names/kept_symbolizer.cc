@@ -8,8 +8,9 @@ namespace {
 
 bool is_named(std::string_view name) { return !name.empty() && name[0] != '['; }
 
-/// Files agree on what they have hit. Where one of them only surrounds what another has hit, functions
-/// overlap: the one that starts last names the text. Nothing depends on the order of the files.
+/// Files have the same name for every address that they hit. Where a function of one only surrounds an
+/// address that another hit, functions may overlap; then the one that starts last gives the name, in any
+/// order of files.
 bool is_lesser_name(const KeptName& a, const KeptName& b) {
   const auto rank = [](const KeptName& found) {
     const NamesRange& range = *found.range;

@@ -222,7 +222,7 @@ Merger::Merger(uint64_t most_bytes, const char* remedy)
     : most_bytes_(most_bytes), remedy_(remedy), sums_(std::make_unique<Sums>()) {}
 Merger::~Merger() = default;
 
-uint64_t Merger::memory() const { return sums_->memory() + beside_; }
+uint64_t Merger::memory() const { return sums_->memory() + held_by_caller_; }
 
 Result<void> Merger::check_room(uint64_t file_bytes, const std::string& name) const {
   if (memory() + kLoadedBytesPerByte * file_bytes <= most_bytes_) return {};

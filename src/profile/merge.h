@@ -27,8 +27,8 @@ class Merger {
   /// Adds the ticks of `profile`, itself merged or not. `name` is what errors call it.
   Result<void> add(Profile profile, const std::string& name);
 
-  /// Memory that is taken beside the sum, as by names: it counts as the sum's.
-  void set_beside(uint64_t bytes) { beside_ = bytes; }
+  /// Bytes that the caller holds meanwhile, as for names. They count towards the limit.
+  void set_held_by_caller(uint64_t bytes) { held_by_caller_ = bytes; }
 
   /// Memory taken so far, estimated from above.
   [[nodiscard]] uint64_t memory() const;
@@ -49,7 +49,7 @@ class Merger {
 
   uint64_t most_bytes_;
   const char* remedy_;
-  uint64_t beside_ = 0;
+  uint64_t held_by_caller_ = 0;
   std::string first_name_;
   Recordings recordings_;
   std::unique_ptr<Sums> sums_;

@@ -8,8 +8,9 @@
 namespace pctally {
 namespace {
 
-void add_time(uint64_t ns, uint64_t* sum) {
-  *sum = std::min(kLongestTimeNs, *sum + std::min(ns, kLongestTimeNs));
+/// Times in ns, and counts: *sum stays at most kLongestTimeNs.
+void add_capped(uint64_t number, uint64_t* sum) {
+  *sum = std::min(kLongestTimeNs, *sum + std::min(number, kLongestTimeNs));
 }
 
 /// *sum stays at most kLargestCount; false where it would not.
@@ -76,14 +77,14 @@ void sum_up_runs(Profile* merged) {
   sum.started_unix_ns = runs.front().started_unix_ns;
   for (const ProfileRun& run : runs) {
     sum.started_unix_ns = std::min(sum.started_unix_ns, run.started_unix_ns);
-    add_time(run.duration_ns, &sum.duration_ns);
-    add_time(sum.cpu_known ? run.cpu_user_ns : 0, &sum.cpu_user_ns);
-    add_time(sum.cpu_known ? run.cpu_system_ns : 0, &sum.cpu_system_ns);
-    add_time(run.stolen_ns, &sum.stolen_ns);
-    add_time(run.throttled, &sum.throttled);
+    add_capped(run.duration_ns, &sum.duration_ns);
+    add_capped(sum.cpu_known ? run.cpu_user_ns : 0, &sum.cpu_user_ns);
+    add_capped(sum.cpu_known ? run.cpu_system_ns : 0, &sum.cpu_system_ns);
+    add_capped(run.stolen_ns, &sum.stolen_ns);
+    add_capped(run.throttled, &sum.throttled);
     sum.clock_tick_ns = std::max(sum.clock_tick_ns, run.clock_tick_ns);
     sum.machine_cpus = std::max(sum.machine_cpus, run.machine_cpus);
-    add_time(run.starts_in_step, &sum.starts_in_step);
+    add_capped(run.starts_in_step, &sum.starts_in_step);
   }
   sum.ledger = merged->ledger;
   static_cast<ProfileRun&>(*merged) = std::move(sum);

@@ -251,7 +251,7 @@ Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions
     Result<Profile> profile = load_one(file, i + 1, files.size());
     if (!profile) return profile;
     name_faults(file, *profile, &damage);
-    merger.set_beside(kept_names().memory());
+    merger.set_held_by_caller(kept_names().memory());
     if (!options.paths) profile->paths = {};
     if (auto added = merger.add(std::move(*profile), file); !added) return std::unexpected(added.error());
     if (auto added = separate.add(file); !added) return std::unexpected(added.error());

@@ -69,11 +69,11 @@ constexpr Command kCommands[] = {{"record", run_record},     {"report", run_repo
   _exit(kExitFailed);
 }
 
-/// What other profilers have, and what to use here until pctally has it.
+/// Commands of other profilers, and what does the same here.
 constexpr struct {
   const char* name;
   const char* instead;
-} kNotYet[] = {
+} kElsewhere[] = {
     {"stat", "pctally record -e EVENT counts events, and pctally report prints their sum"},
     {"list", "pctally engines lists what can be recorded here"},
     {"script", "pctally export --format folded prints every stack, pctally report --json every row"},
@@ -119,7 +119,7 @@ std::string joined(int argc, char** argv) {
 /// Prints why the first word is no command, and what to write instead. Returns the exit status.
 int print_unknown_command(int argc, char** argv) {
   std::string word = argv[1], near = suggestion(word);
-  for (const auto& missing : kNotYet)
+  for (const auto& missing : kElsewhere)
     if (word == missing.name) {
       complain("there is no '{}' yet; {}", word, missing.instead);
       return kExitUsage;

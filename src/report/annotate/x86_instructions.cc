@@ -145,13 +145,13 @@ std::string with_size(std::string name, const ZydisDecodedInstruction& decoded,
                                                                   : name;
 }
 
-/// What assemblers call an instruction that Zydis calls otherwise; empty if they agree.
 /// %st(1) to %st(7).
 bool to_lower_stack(const ZydisDecodedOperand& operand) {
   return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value > ZYDIS_REGISTER_ST0 &&
          operand.reg.value <= ZYDIS_REGISTER_ST7;
 }
 
+/// What assemblers call an instruction that Zydis calls otherwise; empty if they agree.
 std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands,
                            bool att) {
   std::string condition = usual_condition(ZydisMnemonicGetString(decoded.mnemonic));

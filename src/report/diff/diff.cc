@@ -83,8 +83,7 @@ void add(const MeasuredRun& run, uint64_t ticks, SideTicks* side) {
   side->effective += static_cast<double>(ticks) / run.design;
 }
 
-/// The symbol of `key` in the first run that knows it.
-/// Of a line, in the first run of the side that has it; or null.
+/// Where a line is, in the first run of the side that has it; or null.
 const LinePlace* place_of(const DiffKey& key, const std::vector<MeasuredRun>& side) {
   for (const MeasuredRun& run : side)
     if (auto found = run.places.find(key); found != run.places.end()) return &found->second;
