@@ -32,14 +32,18 @@ int give_up(const Error& error) {
   return kExitFailed;
 }
 
-/// Names, and the line about it. `child`: null, or the command's. True if a file system does not answer, or
-/// did not.
-bool end_profile(const Recording& recording, bool named, Child* child) {
+struct ProfileEnd {
+  bool read = false;   ///< the profile could be read again
+  bool stuck = false;  ///< a file system does not answer, or did not
+};
+
+/// Names, and the line about it. `child`: null, or the command's.
+ProfileEnd end_profile(const Recording& recording, bool named, Child* child) {
   const RecordedFile file = recording.recorded();
   const Result<Profile> profile = load_profile(file.path.c_str());
   if (!profile) {
     complain("{}", profile.error().text);
-    return recording.files().has_lost_helper();
+    return {.stuck = recording.files().has_lost_helper()};
   }
   const OpenSymbolizer names = [&recording](const ExecutableIdentity& identity) {
     return open_held(recording.files(), identity);
@@ -49,7 +53,7 @@ bool end_profile(const Recording& recording, bool named, Child* child) {
                          : add_names(
                                file, *profile, child->signals(), [child] { child->handle_signals(); }, names);
   say_summary(*profile, file, named);
-  return stuck || recording.files().has_lost_helper();
+  return {.read = true, .stuck = stuck || recording.files().has_lost_helper()};
 }
 
 /// Then waits for the command, unless it is to be left running.
@@ -78,7 +82,7 @@ int record_command(RecordOptions options) {
   }
   bool stuck = false;
   if (auto finished = recording.finish(&*child)) {
-    stuck = end_profile(recording, named, &*child);
+    stuck = end_profile(recording, named, &*child).stuck;
   } else {
     (void)give_up(finished.error());
   }
@@ -100,11 +104,13 @@ int record_running(RecordOptions options) {
   if (auto opened = recording.open(recording.running_target()); !opened) return give_up(opened.error());
   recording.watch(&*attachment);
   if (auto finished = recording.finish(nullptr); !finished) return give_up(finished.error());
-  if (end_profile(recording, named, nullptr)) {
+  const ProfileEnd end = end_profile(recording, named, nullptr);
+  const int code = end.read ? 0 : kExitFailed;
+  if (end.stuck) {
     leave_files_behind();
-    _exit(0);  // without closing a file
+    _exit(code);  // without closing a file
   }
-  return 0;
+  return code;
 }
 
 /// A recorder of top ends with it. Not by what top itself asks for: the exec of a file with capabilities
