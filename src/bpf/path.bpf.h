@@ -99,29 +99,29 @@ CHECKED_ONCE int step_by_rule(struct walk* walk) {
   __u64 kinds = walk->kinds, cfa = far_from(walk->stack, kinds), slot;
   __u32 kind = kinds & 0xff;
   walk->state = AT_END;
-  if (kind == CFA_SIGNAL) {
+  if (kind == PCTALLY_CFA_SIGNAL) {
     leave_signal_frame(walk);
     return 0;
   }
-  if (kind == CFA_LINK) {
+  if (kind == PCTALLY_CFA_LINK) {
     step_to_link(walk, cfa);
     return 0;
   }
-  if (kind == CFA_FRAME) {
+  if (kind == PCTALLY_CFA_FRAME) {
     cfa = far_from(walk->frame, kinds);
-  } else if (kind == CFA_PLT) {
+  } else if (kind == PCTALLY_CFA_PLT) {
     cfa = walk->stack + 8 + ((walk->pc & 15) >= (__u64)(short)(kinds >> 32) ? 8 : 0);
-  } else if (kind == CFA_FRAME_SLOT || kind == CFA_STACK_SLOT) {
-    slot = words_from(kind == CFA_FRAME_SLOT ? walk->frame : walk->stack, kinds, 32);
+  } else if (kind == PCTALLY_CFA_FRAME_SLOT || kind == PCTALLY_CFA_STACK_SLOT) {
+    slot = words_from(kind == PCTALLY_CFA_FRAME_SLOT ? walk->frame : walk->stack, kinds, 32);
     if (!copy_word(walk, slot, &cfa)) return 0;
     cfa = words_from(cfa, kinds, 48);
-  } else if (kind == CFA_BASE) {
+  } else if (kind == PCTALLY_CFA_BASE) {
     cfa = far_from(walk->base, kinds);
-  } else if (kind == CFA_SCRATCH && walk->innermost) {
+  } else if (kind == PCTALLY_CFA_SCRATCH && walk->innermost) {
     cfa = far_from(walk->scratch, kinds);
-  } else if (kind == CFA_CALLED && walk->innermost) {
+  } else if (kind == PCTALLY_CFA_CALLED && walk->innermost) {
     cfa = walk->stack + 8; /* the recorder asks for the call */
-  } else if (kind != CFA_STACK) {
+  } else if (kind != PCTALLY_CFA_STACK) {
     return 0;
   }
   walk->state = AT_END;
@@ -182,7 +182,7 @@ static long follow_frame(__u32 number, void* context) {
   walk->state = NOT_KNOWN;
   if (walk->used > PCTALLY_PATH_WORDS - PCTALLY_FRAME_WORDS || !know_rule(walk, address)) return 1;
   walk->innermost = number == 0;
-  if ((walk->kinds & 0xff) == CFA_NONE)
+  if ((walk->kinds & 0xff) == PCTALLY_CFA_NONE)
     step_without_rule(walk);
   else
     step_by_rule(walk);

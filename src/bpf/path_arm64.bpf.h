@@ -107,10 +107,10 @@ static __always_inline void step_to(struct walk* walk, __u64 cfa) {
   short base_words = walk->saved >> 16;
   struct slot frame = slot_of(walk, cfa, walk->kinds >> 8 & 0xff, 0), base = slot_of(walk, cfa, kind, 16);
   __u64 caller_frame = walk->frame, caller_base = walk->base;
-  int from_plt = kind == FRAME_SAVED && base_words >= 0; /* see unwind_step() */
-  if (base.kind == FRAME_UNDEFINED || (kind == FRAME_SAME && !walk->exact)) return;
-  if (frame.kind != FRAME_SAME && frame.kind != FRAME_UNDEFINED && base.kind != FRAME_SAME &&
-      base.address == frame.address + 8) {
+  int from_plt = kind == PCTALLY_FRAME_SAVED && base_words >= 0; /* see unwind_step() */
+  if (base.kind == PCTALLY_FRAME_UNDEFINED || (kind == PCTALLY_FRAME_SAME && !walk->exact)) return;
+  if (frame.kind != PCTALLY_FRAME_SAME && frame.kind != PCTALLY_FRAME_UNDEFINED &&
+      base.kind != PCTALLY_FRAME_SAME && base.address == frame.address + 8) {
     if (!copy_chunk(walk, frame.address, 2)) return;
     caller_frame = last_word(walk, 2);
     caller_base = last_word(walk, 1);

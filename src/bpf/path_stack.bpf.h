@@ -1,23 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* Engine "bpf": the state of a walk, and the copies of the words that it reads; part of path.bpf.h. */
-/* CfaKind and FrameKind of tick/unwind/unwind_rule.h. */
-enum {
-  CFA_NONE,
-  CFA_STACK,
-  CFA_FRAME,
-  CFA_PLT,
-  CFA_SIGNAL,
-  CFA_END,
-  CFA_UNSUPPORTED,
-  CFA_FRAME_SLOT,
-  CFA_STACK_SLOT,
-  CFA_BASE,
-  CFA_SCRATCH,
-  CFA_LINK,
-  CFA_CALLED
-};
-enum { FRAME_SAME, FRAME_SAVED, FRAME_UNDEFINED, FRAME_OFFSET };
-
 /* KERNEL_THREAD, EXITING: of task_struct's flags. */
 enum { EXITING = 4, KERNEL_THREAD = 0x00200000, PAGE_BYTES = 4096 };
 
@@ -98,11 +80,11 @@ struct slot {
 };
 
 static __always_inline struct slot slot_of(struct walk* walk, __u64 cfa, __u32 kind, int shift) {
-  struct slot slot = {words_from(kind == FRAME_OFFSET ? walk->frame : cfa, walk->saved, shift), kind};
-  if (kind == FRAME_SAVED || kind == FRAME_OFFSET) {
-    if (slot.address < walk->stack) slot.kind = FRAME_SAME; /* popped */
-  } else if (kind != FRAME_SAME) {
-    slot.kind = FRAME_UNDEFINED;
+  struct slot slot = {words_from(kind == PCTALLY_FRAME_OFFSET ? walk->frame : cfa, walk->saved, shift), kind};
+  if (kind == PCTALLY_FRAME_SAVED || kind == PCTALLY_FRAME_OFFSET) {
+    if (slot.address < walk->stack) slot.kind = PCTALLY_FRAME_SAME; /* popped */
+  } else if (kind != PCTALLY_FRAME_SAME) {
+    slot.kind = PCTALLY_FRAME_UNDEFINED;
   }
   return slot;
 }
@@ -110,15 +92,18 @@ static __always_inline struct slot slot_of(struct walk* walk, __u64 cfa, __u32 k
 /* Words below the CFA down to the slot, if that are so few that they are copied at once. */
 static __always_inline __u32 words_down_to(struct slot slot, __u64 cfa) {
   __u64 words = (cfa - slot.address) >> 3;
-  return (slot.kind == FRAME_SAVED || slot.kind == FRAME_OFFSET) && words <= PCTALLY_CHUNK_WORDS ? words : 0;
+  return (slot.kind == PCTALLY_FRAME_SAVED || slot.kind == PCTALLY_FRAME_OFFSET) &&
+                 words <= PCTALLY_CHUNK_WORDS
+             ? words
+             : 0;
 }
 
 /* `words`: words_down_to(), if the slot was copied with the return address. */
 static __always_inline int restore(struct walk* walk, struct slot slot, __u32 words, __u32 used,
                                    __u64* value) {
-  if (slot.kind == FRAME_SAME) return 1;
-  if (slot.kind == FRAME_UNDEFINED) *value = 0;
-  if (slot.kind == FRAME_UNDEFINED) return 1;
+  if (slot.kind == PCTALLY_FRAME_SAME) return 1;
+  if (slot.kind == PCTALLY_FRAME_UNDEFINED) *value = 0;
+  if (slot.kind == PCTALLY_FRAME_UNDEFINED) return 1;
   if (words == 0) return copy_word(walk, slot.address, value);
   *value = draft_word(used - words);
   return 1;

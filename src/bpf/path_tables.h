@@ -28,6 +28,24 @@ enum {
   PCTALLY_MEAN_OF = 256,
 };
 
+/* CfaKind and FrameKind of tick/unwind/unwind_rule.h, as far as the program follows them. */
+enum {
+  PCTALLY_CFA_NONE,
+  PCTALLY_CFA_STACK,
+  PCTALLY_CFA_FRAME,
+  PCTALLY_CFA_PLT,
+  PCTALLY_CFA_SIGNAL,
+  PCTALLY_CFA_END,
+  PCTALLY_CFA_UNSUPPORTED,
+  PCTALLY_CFA_FRAME_SLOT,
+  PCTALLY_CFA_STACK_SLOT,
+  PCTALLY_CFA_BASE,
+  PCTALLY_CFA_SCRATCH,
+  PCTALLY_CFA_LINK,
+  PCTALLY_CFA_CALLED
+};
+enum { PCTALLY_FRAME_SAME, PCTALLY_FRAME_SAVED, PCTALLY_FRAME_UNDEFINED, PCTALLY_FRAME_OFFSET };
+
 enum {
   PCTALLY_TABLE_UNKNOWN = 0, /* of a range: not loaded */
   PCTALLY_TABLE_NONE = 1,    /* code without unwind rules: by its frame pointers */

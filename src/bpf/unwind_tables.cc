@@ -13,6 +13,23 @@ constexpr uint64_t kPage = 4096;  ///< of a table's index (path_tables.h): its s
 constexpr size_t kAlignment = 64;
 constexpr size_t kMostRules = size_t{1} << 16;  ///< a row has 16 bits for its rule
 
+/// A number of the BPF program's is that of a kind here.
+template <class Kind>
+consteval bool is(int number, Kind kind) {
+  return number == static_cast<int>(kind);
+}
+static_assert(is(PCTALLY_CFA_NONE, CfaKind::kNone) && is(PCTALLY_CFA_STACK, CfaKind::kStack) &&
+              is(PCTALLY_CFA_FRAME, CfaKind::kFrame) && is(PCTALLY_CFA_PLT, CfaKind::kPlt) &&
+              is(PCTALLY_CFA_SIGNAL, CfaKind::kSignal) && is(PCTALLY_CFA_END, CfaKind::kEnd) &&
+              is(PCTALLY_CFA_UNSUPPORTED, CfaKind::kUnsupported) &&
+              is(PCTALLY_CFA_FRAME_SLOT, CfaKind::kFrameSlot) &&
+              is(PCTALLY_CFA_STACK_SLOT, CfaKind::kStackSlot) && is(PCTALLY_CFA_BASE, CfaKind::kBase) &&
+              is(PCTALLY_CFA_SCRATCH, CfaKind::kScratch) && is(PCTALLY_CFA_LINK, CfaKind::kLink) &&
+              is(PCTALLY_CFA_CALLED, CfaKind::kCalled));
+static_assert(is(PCTALLY_FRAME_SAME, FrameKind::kSame) && is(PCTALLY_FRAME_SAVED, FrameKind::kSaved) &&
+              is(PCTALLY_FRAME_UNDEFINED, FrameKind::kUndefined) &&
+              is(PCTALLY_FRAME_OFFSET, FrameKind::kFrameOffset));
+
 static_assert(PCTALLY_FULL_RATE_FRAMES == kFramesAtFullRate, "all engines have one border");
 
 pctally_rule to_kernel(const UnwindRule& rule) {

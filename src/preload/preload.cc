@@ -18,6 +18,7 @@
 #include <new>
 
 #include "base/errno_kept.h"
+#include "base/injection.h"
 #include "base/kernel/debugger.h"
 #include "base/kernel/proc_file.h"
 #include "base/next_call.h"
@@ -270,7 +271,7 @@ void notice_unseen_fork() {
 bool is_kept_out() noexcept {
   ProcStatus status;
   if (!read_proc_status(0, &status)) return false;
-  const char* known = getenv("PCTALLY_FILTERS");
+  const char* known = getenv(kFiltersVariable);
   const auto before = known == nullptr ? 0u : static_cast<unsigned>(strtol(known, nullptr, 10));
   return is_debugger(status.tracer) || status.filters > before;
 }
@@ -295,10 +296,10 @@ bool uses_no_libc() noexcept {
 
 /// With --no-children what we put into the environment goes no further.
 void clean_environment() noexcept {
-  unsetenv("PCTALLY_RECORD");
-  unsetenv("PCTALLY_RECORD_ID");
-  unsetenv("PCTALLY_CHILDREN");
-  unsetenv("PCTALLY_FILTERS");
+  unsetenv(kRecordVariable);
+  unsetenv(kIdVariable);
+  unsetenv(kChildrenVariable);
+  unsetenv(kFiltersVariable);
   if (const char* options = getenv("ASAN_OPTIONS");
       options != nullptr && strcmp(options, kSanitizerOption) == 0)
     unsetenv("ASAN_OPTIONS");
@@ -330,10 +331,9 @@ bool is_here(const char* path) noexcept {
 }
 
 bool is_ours(const char* entry, size_t length) noexcept {
-  constexpr char kName[] = "libpctally-preload.so";
-  constexpr size_t kLength = sizeof kName - 1;
+  constexpr size_t kLength = sizeof kPreloadLibrary - 1;
   return length >= kLength && length < sizeof g_taken_out.entry &&
-         strncmp(entry + length - kLength, kName, kLength) == 0;
+         strncmp(entry + length - kLength, kPreloadLibrary, kLength) == 0;
 }
 
 /// Where a new root does not have the library, the dynamic linker would say so in the output of each program
@@ -381,10 +381,10 @@ size_t unreadable_variable(char* const* environment) noexcept {
 }
 
 __attribute__((constructor)) void enter() {
-  const char* path = getenv("PCTALLY_RECORD");
+  const char* path = getenv(kRecordVariable);
   if (path == nullptr || getauxval(AT_SECURE) != 0 || in_valgrind() || is_kept_out() || uses_no_libc())
     return;
-  const char* id = getenv("PCTALLY_RECORD_ID");
+  const char* id = getenv(kIdVariable);
   auto file = ProfileFile::join(path, id == nullptr ? "" : id);
   ClockKind kind;
   if (!file || !clock_of(file->header().engine, &kind)) return;
@@ -393,7 +393,7 @@ __attribute__((constructor)) void enter() {
   auto* injected = new (g_storage) Injected();
   injected->file = std::move(*file);
   g_tables.may_fault = bool(guard_file(injected->file));
-  const char* children = getenv("PCTALLY_CHILDREN");
+  const char* children = getenv(kChildrenVariable);
   injected->children = children == nullptr || children[0] != '0';
   if (!injected->children) clean_environment();
   if (!injected->space.map_process(injected->file, 0)) return;

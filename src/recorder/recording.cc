@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "base/file/file_at.h"
+#include "base/injection.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"
 #include "fault/file_guard.h"

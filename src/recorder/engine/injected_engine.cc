@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/injection.h"
 #include "base/sanitizer.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"
@@ -30,7 +31,6 @@
 namespace pctally {
 namespace {
 
-constexpr char kLibrary[] = "libpctally-preload.so";
 constexpr uint64_t kQuietMs = 250;
 constexpr uint64_t kQuietShare = 4;       ///< of the time since a process came or a tick was put aside
 constexpr uint64_t kPulseNs = 100000000;  ///< at least this long between two checks for silent processes, and
@@ -52,8 +52,9 @@ std::vector<std::string> library_places() {
   if (const char* chosen = secure_getenv(kPreloadVariable)) return {chosen};
   std::string libraries =
       own_directory() + "/../lib/";  // of a build tree, or of an installation moved as a whole
-  return {libraries + kLibrary, libraries + PCTALLY_TRIPLET + "/pctally/" + kLibrary,
-          libraries + "pctally/" + kLibrary, std::string(PCTALLY_LIBDIR) + "/pctally/" + kLibrary};
+  return {libraries + kPreloadLibrary, libraries + PCTALLY_TRIPLET + "/pctally/" + kPreloadLibrary,
+          libraries + "pctally/" + kPreloadLibrary,
+          std::string(PCTALLY_LIBDIR) + "/pctally/" + kPreloadLibrary};
 }
 
 std::string tick_blindness(uint64_t tick_ns) {
@@ -99,7 +100,8 @@ Result<std::string> find_preload_library() {
           full.c_str(), kPreloadVariable);
     return full;
   }
-  return fail(ENOENT, "%s not found (tried %s); name it in %s", kLibrary, tried.c_str(), kPreloadVariable);
+  return fail(ENOENT, "%s not found (tried %s); name it in %s", kPreloadLibrary, tried.c_str(),
+              kPreloadVariable);
 }
 
 Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environment* environment) {
@@ -126,7 +128,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   environment->push_back("LD_PRELOAD=" + preload_list(*library));
   environment->push_back("ASAN_OPTIONS=" + sanitizer_options());
   if (ProcStatus own; read_proc_status(0, &own) && own.filters != 0)
-    environment->push_back("PCTALLY_FILTERS=" + std::to_string(own.filters));
+    environment->push_back(std::string(kFiltersVariable) + "=" + std::to_string(own.filters));
   environment->push_back(std::string(kChildrenVariable) + (settings_.children ? "=1" : "=0"));
   return {};
 }

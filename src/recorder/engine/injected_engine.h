@@ -16,10 +16,7 @@
 
 namespace pctally {
 
-inline constexpr char kRecordVariable[] = "PCTALLY_RECORD";    ///< profile file to join
-inline constexpr char kIdVariable[] = "PCTALLY_RECORD_ID";     ///< and which recording it is
 inline constexpr char kPreloadVariable[] = "PCTALLY_PRELOAD";  ///< where the preload library is, for the tool
-inline constexpr char kChildrenVariable[] = "PCTALLY_CHILDREN";
 
 class TimerEngine : public Engine {
  public:

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/base_name.h"
+#include "base/injection.h"
 #include "base/kernel/debugger.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"

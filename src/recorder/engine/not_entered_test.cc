@@ -8,10 +8,10 @@
 
 #include <filesystem>
 
+#include "base/injection.h"
 #include "histfile/chain.h"
 #include "histfile/fresh_file_for_test.h"
 #include "perf/process_tree.h"
-#include "recorder/engine/injected_engine.h"
 
 namespace pctally {
 namespace {
