@@ -33,7 +33,7 @@ struct pctally_tru64_profil_args {
 #define PCTALLY_TRU64_CLK_TCK 1024
 
 /* profil(2). Classic form: counts in one range of code, by 16-bit counters that stay at 65535.
- *   buffer, buffer_size  the counters, in bytes
+ *   buffer, buffer_size  the counters, in bytes; of buffer_size the low 32 bits count, in either form
  *   offset               address of the first byte of code
  *   scale_or_flags       bytes of counters per 65536 bytes of code; 2: every pc from offset on goes to the
  *                        first counter; 0 and 1: profiling ends

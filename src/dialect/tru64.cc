@@ -24,7 +24,7 @@ Entry entry_of(const pctally_tru64_profil_args& args) noexcept {
           .high = address(args.highpc)};
 }
 
-int extended(const pctally_tru64_profil_args* args, long count, unsigned long flags) noexcept
+int extended(const pctally_tru64_profil_args* args, int count, unsigned long flags) noexcept
     REQUIRES(g_sessions_mutex) {
   if (count < 1 || count > kTru64MostEntries || flags != 0) return EINVAL;
   auto number = static_cast<size_t>(count);
@@ -44,7 +44,9 @@ PCTALLY_DIALECT_CALL void pctally_tru64_profil(void* buffer, long buffer_size, l
                                                unsigned long scale_or_flags) {
   CallLock lock(g_sessions_mutex);
   if (offset == kTru64Extended) {
-    set_errno(extended(static_cast<const pctally_tru64_profil_args*>(buffer), buffer_size, scale_or_flags));
+    // The page has an int there: a caller with its prototype leaves the upper half of the register as it was.
+    set_errno(extended(static_cast<const pctally_tru64_profil_args*>(buffer), static_cast<int>(buffer_size),
+                       scale_or_flags));
     return;
   }
   set_errno(profil_one(&g_tru64, kTru64Profil,

@@ -71,6 +71,20 @@ TEST_F(tru64_profil_parameters, up_to_64_structures) {
   for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(buffers[4 * i + 3], 1u);
 }
 
+// By the page's prototype a caller passes 32 bits, and the register's upper half may hold anything.
+TEST_F(tru64_profil_parameters, buffer_size_is_an_int) {
+  constexpr long kStale = 0x5a5a5a5a00000000;
+  Entry one = entry(a, 0, 0x40);
+  errno = 0;
+  pctally_tru64_profil(&one, kStale + 1, -1, 0);
+  EXPECT_EQ(errno, 0);
+  tick_at(kText + 8);
+  EXPECT_EQ(a[2], 1u);
+  classic(0x10000, kStale + 64);
+  tick_at(kText + 62), tick_at(kText + 64);
+  EXPECT_EQ(cells[31], 1);
+}
+
 TEST_F(tru64_profil_parameters, flags_should_be_0) {
   EXPECT_EQ(extended({entry(a, 0, 0x40)}, 1), EINVAL);
   EXPECT_EQ(extended({entry(a, 0, 0x40)}, 0), 0);

@@ -54,6 +54,7 @@ TEST_F(MonitorCalls, tru64_monitor_of_ranges_has_0_as_second_argument_or_minus_1
     EXPECT_TRUE(exists("gmon.out"));
   }
   ASSERT_EQ(pctally_tru64_monitor(-1, kLow, ranges, 2, 7), 2);  // only the first counts then
+  ASSERT_EQ(pctally_tru64_monitor(-1, 0, ranges, 0x5a5a5a5a00000002, 0), 2) << "a caller may pass an int";
 }
 
 TEST_F(MonitorCalls, wrong_arguments_of_tru64) {

@@ -78,7 +78,7 @@ int check_entry(const pctally_tru64_monitor_args* entries, size_t at) noexcept {
 }
 
 /// 0 or an errno. *wrong is the index of the entry that is wrong, -1 if none is.
-int start_extended(const pctally_tru64_monitor_args* from, long count, int* wrong) noexcept
+int start_extended(const pctally_tru64_monitor_args* from, int count, int* wrong) noexcept
     REQUIRES(g_monitors_mutex) {
   *wrong = -1;
   if (count < 1 || count > kTru64MostEntries) return EINVAL;
@@ -122,8 +122,9 @@ PCTALLY_DIALECT_CALL int pctally_tru64_monitor(long lowpc, long highpc, void* bu
   }
   CallLock lock(g_monitors_mutex);
   int wrong = -1;
-  int error = start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize, &wrong);
-  if (error == 0) return static_cast<int>(bufsize);
+  auto count = static_cast<int>(bufsize);  // as in profil: a source may pass an int
+  int error = start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), count, &wrong);
+  if (error == 0) return count;
   set_errno(error);
   return wrong;
 }
