@@ -100,6 +100,36 @@ MEMBERS = [
     ("n64", "ultra64.h", "OSProf p; p.text_start = start; p.text_end = number; p.histo_base = chars; osProfileInit(&p, 1);", "osProfileInit"),
 ]
 
+# The names of functions by the types that their pages give: what is pointed to is ours, and so is what (name)(...) calls.
+AS_A_POINTER = [
+    ("aix", "mon.h", "profil", "int (*%s)(unsigned short *, unsigned int, unsigned long, unsigned int)"),
+    ("aix", "mon.h", "monitor", "int (*%s)(caddr_t, caddr_t, HISTCOUNTER *, int, int)"),
+    ("aix", "mon.h", "monstartup", "int (*%s)(caddr_t, caddr_t)"),
+    ("aix", "mon.h", "moncontrol", "int (*%s)(int)"),
+    ("tru64", "unistd.h", "profil", "void (*%s)(unsigned short *, unsigned int, void *, unsigned int)"),
+    ("tru64", "mon.h", "monitor", "int (*%s)(long, long, void *, long, long)"),
+    ("tru64", "mon.h", "monstartup", "int (*%s)(void *, void *)"),
+    ("tru64", "mon.h", "moncontrol", "int (*%s)(int)"),
+    ("svr4", "mon.h", "monitor", "void (*%s)(int (*)(void), int (*)(void), WORD *, size_t, size_t)"),
+    ("hpux", "mon.h", "monitor", "void (*%s)(void (*)(void), void (*)(void), WORD *, int, int)"),
+    ("bsd", "monitor.h", "monitor", "void (*%s)(int (*)(void), int (*)(void), short *, int, int)"),
+]
+
+# HP-UX: what the source sees is 0 if the call is ours by each way of calling it.
+SYSCONF_PROGRAM = """#include <unistd.h>
+%s
+static long (*by_pointer)(int) = sysconf;
+int main(void) {
+  if (sysconf(_SC_PROFIL_MAX) != 1024 || (sysconf)(_SC_PROFIL_MAX) != 1024) return 1;
+  if (by_pointer(_SC_PROFIL_MAX) != 1024 || (*&sysconf)(_SC_PROFIL_MAX) != 1024) return 2;
+  return sysconf(_SC_PAGESIZE) < 512 || by_pointer(_SC_PAGESIZE) != sysconf(_SC_PAGESIZE) || sysconf(-1) != -1 ? 3 : 0;
+}
+"""
+CLOCK_PROGRAM = """#include <%s>
+char a_hundred[CLK_TICK == 100 && CLK_TCK == 100 ? 1 : -1];
+int main(void) { return CLK_TICK - CLK_TCK; }
+"""
+
 # The header itself defines this one, so that a program of it shows whose is called.
 GETSYSINFO = "int getsysinfo(unsigned long, char *, unsigned long, int *, void *, unsigned long);"
 GETSYSINFO_PROGRAM = """#include <sys/sysinfo.h>
@@ -207,6 +237,15 @@ class Declarations(unittest.TestCase):
         for system, declaration, call in AS_THE_SOURCE_DECLARES:
             self.check(system, [declaration], [call], HEADERS[system], ("gnu89", "c++17"), ("-DPCTALLY_SOURCE_DECLARES",))
 
+    def test_aix_profil_as_the_void_of_its_page_where_the_source_declares(self):
+        """Uses that need void do not compile with the header's int."""
+        declaration = "void profil(unsigned short *, unsigned int, unsigned long, unsigned int);"
+        uses = "void f(unsigned short *b) { return profil(b, 0, 0, 0); }\nvoid g(int on) { on ? profil(0, 0, 0, 2) : (void)0; }\n"
+        for standard in CXX_TOO:
+            source = "#include <mon.h>\n" + ('extern "C" ' if "++" in standard else "extern ") + declaration + "\n" + uses
+            with self.subTest(standard=standard):
+                self.assertEqual(self.symbols("aix", standard, source, ["-DPCTALLY_SOURCE_DECLARES"]), {"pctally_aix_profil"})
+
     def test_glibc_s_second_name_of_monstartup(self):
         define, include = "#define monstartup __monstartup", "#include <sys/gmon.h>"
         call, second = "void f(void) { monstartup(0, 0); }", "void f(void) { __monstartup(0, 0); }"
@@ -299,6 +338,61 @@ class Declarations(unittest.TestCase):
         for system, header, statements, call in MEMBERS:
             self.check_uncast(system, call, UNCAST_MEMBERS % (header, statements))
 
+    def test_the_names_stand_for_functions(self):
+        """After a declaration without arguments, too."""
+        for system, header, name, pointer in AS_A_POINTER:
+            arguments = ", ".join("0" * (pointer.count(",") + 1))
+            uses = [f"{pointer % 'p'} = {name};", f"{pointer % 'q'} = &{name};", f"void f(void) {{ ({name})({arguments}); }}"]
+            for declaration in ("", f"{pointer.split()[0]} {name}();"):
+                for standard in CXX_TOO:
+                    language = 'extern "C" ' if "++" in standard else "extern "
+                    source = "\n".join([f"#include <{header}>", language + declaration if declaration else "", *uses, ""])
+                    with self.subTest(system=system, standard=standard, declaration=declaration, name=name):
+                        self.assertEqual(self.symbols(system, standard, source, ()), {f"pctally_{system}_{name}"})
+
+    def test_without_a_header_the_name_monitor_is_the_source_s(self):
+        for system, flags in NO_HEADER.items():
+            if "monitor" in calls_of(system):
+                source = "static int monitor = 1;\nint f() { profil(0, 0, 0, 0); return monitor; }\n"
+                with self.subTest(system=system):
+                    self.assertEqual(self.symbols(system, "gnu89", source, flags.split()), {f"pctally_{system}_profil"})
+
+    def check_program(self, standard, source, flags=()):
+        """An HP-UX program, which returns 0. It is not linked with the library."""
+        with self.subTest(standard=standard, source=source, flags=flags):
+            path, refusal = self.compile("hpux", standard, source, flags)
+            self.assertEqual(refusal, "")
+            self.assertEqual(subprocess.run([path + ".o"]).returncode, 0)
+
+    def test_hp_ux_sysconf_of_profil_max_by_every_way_of_calling_it(self):
+        """The page: greater than sysconf(_SC_PROFIL_MAX)."""
+        for standard in CXX_TOO:
+            language = 'extern "C" ' if "++" in standard else "extern "
+            for declaration in ("", language + "long sysconf(int);"):
+                self.check_program(standard, SYSCONF_PROGRAM % declaration)
+        for standard in C:
+            self.check_program(standard, SYSCONF_PROGRAM % "extern long sysconf();")
+
+    def test_hp_ux_clk_tick_times_per_second(self):
+        """The page: each clock tick (CLK_TICK times per second). That of profil(2) has CLK_TCK."""
+        for standard in CXX_TOO:
+            for header in ("time.h", "limits.h", "sys/profil.h", "sys/time.h>\n#include <sys/profil.h", "limits.h>\n#include <time.h"):
+                self.check_program(standard, CLOCK_PROGRAM % header)
+        for headers in ("limits.h>\n#include <time.h", "time.h>\n#include <limits.h"):
+            self.check_program("c89", CLOCK_PROGRAM % headers, ("-D_POSIX_SOURCE",))  # the C library has its own there
+
+    def test_hp_ux_limits_h_has_what_the_c_library_s_has(self):
+        for standard in CXX_TOO:
+            for headers in ("limits.h", "limits.h>\n#include <limits.h", "time.h>\n#include <limits.h"):
+                self.check_program(standard, f"#define _GNU_SOURCE\n#include <{headers}>\n"
+                                   "int main(void) { return INT_MAX > 0 && PATH_MAX > 255 && _POSIX_SEM_VALUE_MAX > 0 ? 0 : 1; }\n")
+
+    def test_hp_ux_profil_by_the_headers_of_sprofil_s_page(self):
+        """A call to profil(2) has the same effect as calling sprofil(): the two headers that the page names bring both."""
+        for headers in ("sys/time.h sys/profil.h", "sys/profil.h", "sys/profil.h time.h", "unistd.h sys/profil.h", "sys/profil.h unistd.h"):
+            self.check("hpux", [], ["profil(0, 0, 0, 0)", "sprofil(0, 0, 0, 0)"], headers, CXX_TOO)
+            self.check("hpux", ["void profil();"], ["profil(0, 0, 0, 0)"], headers, CXX_TOO)
+
     def test_hp_ux_profil_by_either_header_in_any_order(self):
         for headers in ("time.h", "unistd.h", "time.h unistd.h", "unistd.h time.h", "unistd.h sys/gmon.h time.h", "pthread.h unistd.h"):
             self.check("hpux", [], ["profil(0, 0, 0, 0)"], headers, CXX_TOO)
@@ -314,6 +408,13 @@ class Declarations(unittest.TestCase):
             for first in (0, 1):
                 with self.subTest(standard=standard, first=first):
                     source = "\n".join(lines if first == 0 else [lines[1], lines[0], *lines[2:]])
+                    self.assertEqual(self.symbols("n64", standard, source, ()), {"osProfileInit"})
+
+    def test_n64_headers_of_older_kits(self):
+        for standard in CXX_TOO:
+            for header in ("ultra64.h", "PR/os.h", "os.h"):
+                source = f"#include <PR/ultratypes.h>\n#include <{header}>\nvoid f(OSProf *profile, u32 n) {{ osProfileInit(profile, n); }}\n"
+                with self.subTest(standard=standard, header=header):
                     self.assertEqual(self.symbols("n64", standard, source, ()), {"osProfileInit"})
 
     def test_irix_profil_header_brings_the_types_of_sys_types_h(self):

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pctally/compat/hpux_clock.h"
 #include "tests/manual/hot.h"
 #include "tests/manual/hpux_page.h"
 
@@ -72,7 +73,7 @@ TEST_F(hpux_sprofil_description, profcnt_is_the_number_of_structures) {
 TEST_F(hpux_sprofil_description, profcnt_0_disables) {
   ASSERT_EQ(sprofil({region(a, 64, 0, 0x10000)}), 0);
   tick_at(kText);
-  EXPECT_EQ(pctally_hpux_sprofil(nullptr, 0, nullptr, kShort), 0);
+  EXPECT_EQ(pctally_hpux_sprofil(nullptr, 0, nullptr, 99), 0) << "whatever the flags";
   EXPECT_EQ(pctally_count(text(), 1), -1);
   EXPECT_EQ(errno, ESRCH);
   EXPECT_EQ(a[0], 1);
@@ -104,6 +105,13 @@ TEST_F(hpux_sprofil_description, valid_flags) {
 TEST_F(hpux_sprofil_description, flags_must_be_one_of_these) {
   for (unsigned flags : {0u, kShort | kInt, kInt | kLong, kShort | kInt | kLong, 8u, 0x10000u, ~0u})
     EXPECT_EQ(error_of({region(a, 64, 0, 0x10000)}, flags), EINVAL) << flags;
+}
+
+TEST_F(hpux_sprofil_description, clk_tick_times_per_second) {
+  timeval tick{};
+  ASSERT_EQ(sprofil({region(a, 64, 0, 0x10000)}, kShort, &tick), 0);
+  EXPECT_EQ(tick.tv_usec * CLK_TICK, 1'000'000);
+  EXPECT_EQ(CLK_TCK, CLK_TICK) << "the name on profil(2)'s page";
 }
 
 TEST_F(hpux_sprofil_description, each_thread_is_examined) {

@@ -22,6 +22,9 @@ extern int pctally_aix_moncontrol(int mode);
 #pragma redefine_extname monstartup pctally_aix_monstartup
 #pragma redefine_extname moncontrol pctally_aix_moncontrol
 #else
+/* For sources that take its address or write (profil)(...). Calls go through the macro below. */
+extern int profil(unsigned short *buffer, unsigned int bufsize, unsigned long offset,
+                  unsigned int scale) __asm__("pctally_aix_profil");
 extern int moncontrol(int mode) __asm__("pctally_aix_moncontrol");
 #endif
 

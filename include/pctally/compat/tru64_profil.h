@@ -14,6 +14,10 @@ extern void pctally_tru64_profil(void *buffer, long buffer_size, long offset, un
 
 #ifdef PCTALLY_SOURCE_DECLARES
 #pragma redefine_extname profil pctally_tru64_profil
+#else
+/* For sources that take its address or write (profil)(...). Calls go through the macro below. */
+extern void profil(unsigned short *short_buffer, unsigned int buffer_size, void *offset,
+                   unsigned int scale) __asm__("pctally_tru64_profil");
 #endif
 
 #ifdef __cplusplus

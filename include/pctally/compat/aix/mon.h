@@ -3,12 +3,22 @@
 #define PCTALLY_COMPAT_AIX_MON_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
-/* The C library declares its own there: our headers rename them before the names are taken. */
+/* The C library declares its own there: they are renamed before the names are taken. Our headers of these
+ * names do it, too, for sources that include them; but they may not be found where this one is included by
+ * its path. */
+#pragma push_macro("profil")
+#pragma push_macro("monstartup")
+#undef profil
+#undef monstartup
+#define profil pctally_c_library_profil
+#define monstartup pctally_c_library_monstartup
 #if __has_include(<sys/gmon.h>)
 #include <sys/gmon.h>
 #endif
 #include <sys/types.h>
 #include <unistd.h>
+#pragma pop_macro("profil")
+#pragma pop_macro("monstartup")
 
 #ifndef __USE_MISC /* strict ISO C (-std=c99): the C library hides the types that the page names */
 typedef char *caddr_t;
@@ -123,5 +133,18 @@ extern struct monglobal _mondata __asm__("pctally_aix_mondata");
 #endif
 
 #include "../aix_calls.h"
+
+#ifndef PCTALLY_SOURCE_DECLARES
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* For sources that take an address. Not in aix_calls.h: sources without a header may use the name. */
+extern int(monitor)(caddr_t low, caddr_t high, HISTCOUNTER *buffer, int bufsize,
+                    int nfunc) __asm__("pctally_aix_monitor");
+extern int(monstartup)(caddr_t low, caddr_t high) __asm__("pctally_aix_monstartup");
+#ifdef __cplusplus
+}
+#endif
+#endif
 
 #endif

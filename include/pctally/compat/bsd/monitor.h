@@ -8,4 +8,16 @@
 
 #include "../bsd_monitor_call.h"
 
+#ifndef PCTALLY_SOURCE_DECLARES
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* For sources that take an address. Not in bsd_monitor_call.h: sources without a header may use the name. */
+extern void(monitor)(int (*lowpc)(void), int (*highpc)(void), short *buffer, int bufsize,
+                     int nfunc) __asm__("pctally_bsd_monitor");
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif

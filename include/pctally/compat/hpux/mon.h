@@ -42,4 +42,16 @@ extern void smonitor(struct text_region *regions, int nregions, void *buffer, si
 
 #include "../hpux_monitor.h"
 
+#ifndef PCTALLY_SOURCE_DECLARES
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* For sources that take an address. Not in hpux_monitor.h: sources without a header may use the name. */
+extern void(monitor)(void (*lowpc)(void), void (*highpc)(void), WORD *buffer, int bufsize,
+                     int nfunc) __asm__("pctally_hpux_monitor");
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif

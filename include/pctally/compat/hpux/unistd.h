@@ -6,7 +6,9 @@
 #pragma push_macro("profil")
 #undef profil
 #define profil pctally_c_library_profil
+#define sysconf pctally_c_library_sysconf
 #include_next <unistd.h> /* declares the C library's, whatever was included before */
+#undef sysconf
 #pragma pop_macro("profil")
 
 #include "../hpux_profil.h"
@@ -17,14 +19,16 @@
 extern "C" {
 #endif
 
-static __inline__ long pctally_hpux_sysconf(int name) {
-  return name == _SC_PROFIL_MAX ? 1024 : sysconf(name);
+/* A function, so that its address can be taken. The assembler has to know it by another name than the C
+ * library's, which it calls. */
+extern long pctally_hpux_other_sysconf(int name) __asm__("sysconf");
+static __inline__ long sysconf(int name) __asm__("pctally_hpux_sysconf");
+static __inline__ long sysconf(int name) {
+  return name == _SC_PROFIL_MAX ? 1024 : pctally_hpux_other_sysconf(name);
 }
 
 #ifdef __cplusplus
 }
 #endif
-
-#define sysconf(name) pctally_hpux_sysconf(name)
 
 #endif

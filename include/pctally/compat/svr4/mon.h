@@ -35,4 +35,16 @@ typedef unsigned short WORD;
 
 #include "../svr4_monitor.h"
 
+#ifndef PCTALLY_SOURCE_DECLARES
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* For sources that take an address. Not in svr4_monitor.h: sources without a header may use the name. */
+extern void(monitor)(int (*lowpc)(void), int (*highpc)(void), WORD *buffer, size_t bufsize,
+                     size_t nfunc) __asm__("pctally_svr4_monitor");
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif

@@ -5,9 +5,15 @@
 
 #include <stddef.h>
 
+/* The C library declares its own monstartup there: it is renamed before the name is taken. Our header of this
+ * name does it, too; but it may not be found where this one is included by its path. */
+#pragma push_macro("monstartup")
+#undef monstartup
+#define monstartup pctally_c_library_monstartup
 #if __has_include(<sys/gmon.h>)
-#include <sys/gmon.h> /* renames the C library's monstartup before the name is taken */
+#include <sys/gmon.h>
 #endif
+#pragma pop_macro("monstartup")
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,5 +33,19 @@ struct monitor_args {
 #endif
 
 #include "../tru64_monitor.h"
+
+#ifndef PCTALLY_SOURCE_DECLARES
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* For sources that take an address. Not in tru64_monitor.h: sources without a header may use the name. */
+extern int(monitor)(long lowpc, long highpc, void *buffer, long bufsize,
+                    long not_used) __asm__("pctally_tru64_monitor");
+extern int(monstartup)(void *lowpc, void *highpc) __asm__("pctally_tru64_monstartup");
+extern int(moncontrol)(int mode) __asm__("pctally_tru64_moncontrol");
+#ifdef __cplusplus
+}
+#endif
+#endif
 
 #endif

@@ -1,10 +1,13 @@
-/* <sys/profil.h> of HP-UX 11i, in place of the C library's own. */
+/* <sys/profil.h> of HP-UX 11i, in place of the C library's own: sprofil(2), and profil(2), which its page
+ * names. */
 #ifndef PCTALLY_COMPAT_HPUX_SYS_PROFIL_H
 #define PCTALLY_COMPAT_HPUX_SYS_PROFIL_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
 #include <stddef.h>
 
+#include "../../hpux_clock.h"
+#include "../../hpux_profil.h"
 #include "../../uncast.h"
 
 #define PROF_USHORT 1
