@@ -28,8 +28,9 @@ struct pctally_aix_prof {
 };
 
 /* profil(). Short form: counts in one range of code, by 16-bit counters that stay at 65535.
- *   buffer, bufsize  the counters, in bytes, all writable; bufsize 0: the call has no effect. To find out,
- *                    the call makes every page resident and fills the holes of a sparse file
+ *   buffer, bufsize  the counters, in bytes, all writable: to find out, the call makes every page
+ *                    resident and fills the holes of a sparse file. With bufsize 0 the call has no effect,
+ *                    unless scale turns profiling off
  *   offset           address of the first byte of code
  *   scale            its low 16 bits: bytes of counters per 65536 bytes of code, 2 to 0xffff; 2: every pc
  *                    from offset on goes to the first counter; 0 and 1 (also 0x10000): profiling ends

@@ -24,7 +24,7 @@ extern "C" {
  *   samples  the counters: any address; an odd byte at the end is not used
  *   size     bytes of them; every byte must be writable: to find out, the call makes every page resident
  *            and fills the holes of a sparse file
- *   offset   "the lowest address at which these samples are to be taken"
+ *   offset   "the lowest address at which the kernel takes program counter samples"
  *   scale    1 to 65536: bytes of counters per 65536 bytes of code; 0: profiling ends
  * A pc raises counter (pc - offset) * scale / 65536 / 2, as the kernels of the family compute it. The page
  * divides first, "[(pc - offset) / 2] * scale / 65536"; the two differ at odd distances where the scale is
