@@ -2,7 +2,8 @@
 set -eu
 [ "$1" != sanitized ] || { echo "skipped: a sanitizer's run-time is linked in"; exit 77; }
 command -v readelf >/dev/null || { echo "skipped: binutils not installed"; exit 77; }
-needed=$(LC_ALL=C readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+dynamic=$(LC_ALL=C readelf -dW "$1")  # in no pipe, which would hide its status
+needed=$(echo "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 echo "$1 needs:" $needed
 if [ $# -gt 1 ]; then
   ! echo "$needed" | grep "^$2[.]so"

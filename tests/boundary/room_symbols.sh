@@ -7,8 +7,10 @@ room=$1 archive=$2 allowed=$3
 shift 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-nm -u "$archive" | awk '$1 ~ /^[Uwv]$/ { print $2 }' | sort -u >"$work/undefined"
-nm --defined-only "$archive" "$@" | awk '$2 ~ /^[A-Z]$/ { print $3 }' | sort -u >"$work/defined"
+nm -u "$archive" >"$work/nm"  # in no pipe, which would hide its status
+awk '$1 ~ /^[Uwv]$/ { print $2 }' "$work/nm" | sort -u >"$work/undefined"
+nm --defined-only "$archive" "$@" >"$work/nm"
+awk '$2 ~ /^[A-Z]$/ { print $3 }' "$work/nm" | sort -u >"$work/defined"
 # What compilers and linkers put in by themselves.
 sort -u "$allowed" - >"$work/allowed" <<'SYMBOLS'
 _GLOBAL_OFFSET_TABLE_

@@ -9,8 +9,10 @@ trap 'rm -f "$whole"' EXIT
 archive=$1 allowed=$2
 shift 2
 $LD -r -o "$whole" --whole-archive "$archive" --no-whole-archive "$@"
-undefined=$($NM -u "$whole" | awk '$2 !~ /^(|_GLOBAL_OFFSET_TABLE_|[.]TOC[.])$/ { print $2 }' | sort)
-[ "$undefined" = "$(sort "$allowed")" ] && exit 0
+undefined=$($NM -u "$whole")
+allowed=$(sort "$allowed")
+undefined=$(echo "$undefined" | awk '$2 !~ /^(|_GLOBAL_OFFSET_TABLE_|[.]TOC[.])$/ { print $2 }' | sort)
+[ "$undefined" = "$allowed" ] && exit 0
 echo "undefined symbols of $archive:"
 echo "$undefined"
 exit 1

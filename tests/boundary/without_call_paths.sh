@@ -7,7 +7,8 @@ other=$(mktemp -d)
 trap 'rm -rf "$other"' EXIT
 mkdir -p "$other/tick/unwind"
 sed 's/PCTALLY_FOLLOWS_PATHS 1/PCTALLY_FOLLOWS_PATHS 0/' "$src/tick/unwind/unwind_rule.h" >"$other/tick/unwind/unwind_rule.h"
-! cmp -s "$src/tick/unwind/unwind_rule.h" "$other/tick/unwind/unwind_rule.h"
-for source in $(grep -l PCTALLY_FOLLOWS_PATHS "$src"/*/*.cc | grep -v _test); do
+if cmp -s "$src/tick/unwind/unwind_rule.h" "$other/tick/unwind/unwind_rule.h"; then exit 1; fi
+sources=$(grep -l PCTALLY_FOLLOWS_PATHS "$src"/*/*.cc | grep -v _test)
+for source in $sources; do
   "$@" -I"$other" -I"$src" -I"$src/../include" "$source"
 done
