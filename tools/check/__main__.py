@@ -22,9 +22,10 @@ def arguments():
 def main():
     asked = arguments()
     kept = record.Record(asked.mode, asked.resume)
-    for name, modes, run in steps.STEPS:
+    for name, modes, run, *variables in steps.STEPS:
         if asked.mode in modes:
-            kept.step(name, run)
+            kept.step(name, run, variables)
+    kept.end()
     print(f"\n== summary (build/check/{asked.mode}/summary.md)")
     print("\n".join(kept.lines()))
     for line in kept.closing:

@@ -30,14 +30,20 @@ def read(report):
         results.unjudged += [name] * sum(line.startswith("not judged: ") for line in said.splitlines())
         if "[==========]" in said:
             read_cases(name, said, test.get("status"), results)
-        elif test.get("status") in ("notrun", "disabled"):
+        elif skipped(test):
             results.skipped.append((name, reasons(said)))
-        elif test.get("status") != "run":
+        elif test.get("status") != "run":  # or it could not be: its program is missing
             results.failed.append((name, said))
         else:
             results.passed += 1
             results.skipped += [(name, line[len("skipped:"):].strip()) for line in said.splitlines() if line.startswith("skipped:")]
     return results
+
+
+def skipped(test):
+    """Whether it skipped itself, or is disabled. A test without its program is "notrun" as well."""
+    cause = test.find("skipped")
+    return test.get("status") == "disabled" or cause is not None and cause.get("message", "").startswith("SKIP_")
 
 
 def reasons(said):

@@ -1,8 +1,9 @@
-"""The steps of scripts/check, in their order: name, modes, and what to run. Each takes the record and returns whether it
-passed; what it cannot do here it notes as skipped."""
+"""The steps of scripts/check, in their order: name, modes, what to run, and the variables of the environment that it goes by. Each
+takes the record and returns whether it passed; what it cannot do here it skips with the reason."""
 import concurrent.futures
 import glob
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ LONG = ("full", "all")
 def have(record, program, package=None):
     if shutil.which(program):
         return True
-    record.notes.append(f"skipped: {program} is not installed (package {package or program})")
+    record.skip(f"{program} is not installed (package {package or program})")
     return False
 
 
@@ -29,12 +30,15 @@ def layers(record):
 def formatted(record):
     if not have(record, "clang-format-14"):
         return True
-    files = output_of("git", "ls-files", "-co", "--exclude-standard", "src/*.[ch]", "src/*.cc", "include/*.h", "tests/*.[ch]",
-                      "tests/*.cc", "bench/*.[ch]", "bench/*.cc", "fuzz/*.cc").split()
-    files = [file for file in files if os.path.exists(file) and not file.startswith("tests/consumers/")]
+    files = {str(file) for folder in ("src", "include", "tests", "bench", "fuzz") for file in pathlib.Path(folder).rglob("*")
+             if file.suffix in (".h", ".c", ".cc") and not file.is_relative_to("tests/consumers")}
+    if not files:
+        record.notes.append("no source is found")
+        return False
     if record.mode == "quick":
-        files = sorted(set(files) & tidy.changed())
-    return not files or record.run("clang-format-14", "--dry-run", "-Werror", *files)
+        changed = tidy.changed()
+        files &= files if changed is None else changed
+    return not files or record.run("clang-format-14", "--dry-run", "-Werror", *sorted(files))
 
 
 def release_build(record):
@@ -55,8 +59,9 @@ def same_bytes(record):
     built = record.run("cmake", "-S", ".", "-B", trees[1], "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DPCTALLY_TESTS=OFF",
                        log="second configuration")
     built = built and record.run("cmake", "--build", trees[1], log="second build", env={"CCACHE_DISABLE": "1"})
-    files = ["bin/pctally", "lib/libpctally.so", "lib/libpctally-preload.so"]
-    differ = [file for file in files if built and subprocess.run(["cmp", "-s", *(f"{t}/{file}" for t in trees)], check=False).returncode]
+    files = {"bin/pctally", "lib/libpctally.so", "lib/libpctally-preload.so"}
+    files |= {os.path.relpath(file, tree) for tree in trees for file in glob.glob(f"{tree}/lib/libpctally*.so")}  # libpctally-glibc.so, where it is made
+    differ = [file for file in sorted(files) if built and subprocess.run(["cmp", "-s", *(f"{t}/{file}" for t in trees)], check=False).returncode]
     record.notes += [f"not the same when built again: {file}" for file in differ]
     return built and not differ
 
@@ -78,18 +83,25 @@ def packages(record):
     """The Debian packages are built, and installed in a bare root the demo runs with them."""
     status = subprocess.run(["scripts/package"], stderr=subprocess.PIPE, text=True, check=False)
     said = [line.partition(": ")[2] for line in status.stderr.splitlines() if line.startswith("scripts/package: ")]
-    record.notes += said[-1:] if status.returncode in (0, 77) else [status.stderr]
+    if status.returncode == 77:
+        record.skip(said[-1].removeprefix("skipped: "))
+    else:
+        record.notes += said[-1:] if status.returncode == 0 else [status.stderr]
     return status.returncode in (0, 77)
 
 
 def man_pages(record):
     if not (have(record, "mandoc") and have(record, "scdoc")):
         return True
-    said = output_of("mandoc", "-Tlint", "-Wwarning", *glob.glob("build/release/man/*.[1-8]")).splitlines()
+    pages = sorted(glob.glob("build/release/man/*.[1-8]"))
+    if not pages:  # mandoc would read its input
+        record.notes.append("there is no build/release/man/*.[1-8]")
+        return False
+    mandoc = subprocess.run(["mandoc", "-Tlint", "-Wwarning", *pages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     # scdoc writes a paragraph macro at every turn; all else is a fault of the page.
-    faults = [line for line in said if "WARNING: skipping paragraph macro: PP" not in line]
+    faults = [line for line in mandoc.stdout.splitlines() if "WARNING: skipping paragraph macro: PP" not in line]
     print("\n".join(faults))
-    return not faults
+    return not faults and mandoc.returncode in (0, 2)  # 2: there were warnings; otherwise errors, or it did not read all pages
 
 
 def sanitizer_preset(record):
@@ -148,12 +160,18 @@ def fuzz_one(record, program, seconds):
     seeds = [f"fuzz/corpus/{name}"] if os.path.isdir(f"fuzz/corpus/{name}") else []
     passed = record.run(program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
                         f"-artifact_prefix=build/fuzz/{name}-", found, *seeds, log=name)
-    record.notes.append(f"{name}: {executed(record.path(name, '.log'))} inputs")
-    return passed
+    inputs = executed(record.path(name, ".log"))
+    record.notes.append(f"{name}: {inputs} inputs")
+    return passed and inputs > 0
 
 
 def machines(record):
-    return record.run("scripts/check-machines", *os.environ.get("MACHINES", "all").split())
+    """A machine without its compiler is skipped by name."""
+    passed, said = record.tell("scripts/check-machines", *(os.environ.get("MACHINES") or "all").split())
+    for line in said:
+        if line.startswith("skipped: "):
+            record.skip(line.removeprefix("skipped: "))
+    return passed
 
 
 def tests_of_hosts(record):
@@ -161,7 +179,7 @@ def tests_of_hosts(record):
 
 
 def survive_often(record):
-    return test_runs.often(record, "build/release", "survive|live", int(os.environ.get("RUNS", "20")))
+    return test_runs.often(record, "build/release", "survive|live", int(os.environ.get("RUNS") or "20"))
 
 
 def long_tests(record):
@@ -184,10 +202,10 @@ STEPS = (
     ("clang-tidy", EVERY, tidy.check),
     ("address and undefined-behaviour sanitizers", LONG, address_sanitizer),
     ("thread sanitizer", LONG, thread_sanitizer),
-    ("fuzz", LONG, fuzz),
-    ("other machines under qemu-user", ("all",), machines),
-    ("survive and live tests again and again", ("all",), survive_often),
-    ("tests that take long", ("all",), long_tests),
+    ("fuzz", LONG, fuzz, "FUZZ_SECONDS"),
+    ("other machines under qemu-user", ("all",), machines, "MACHINES"),
+    ("survive and live tests again and again", ("all",), survive_often, "RUNS"),
+    ("tests that take long", ("all",), long_tests, "MINUTES"),
     ("tests that depend on the host", ("all",), tests_of_hosts),
     ("tests of the release build", EVERY, tests),
 )

@@ -80,18 +80,22 @@ def unjudged(names):
 
 
 def closing(record, summary):
-    """The end of the output: what failed before, what was not judged, repeated and skipped, and ctest's summary."""
+    """The end of the output: what failed before, what was not judged, repeated and skipped, steps that did not run, and ctest's summary."""
     lines = [f"FAILED before: {', '.join(record.failed())}"] if record.failed() else []
     notes = [line for result in record.results for line in result["notes"]] + record.notes
     repeated = sum(int(match.group(1)) for line in notes for match in [re.search(r"(\d+) tests repeated", line)] if match)
     skipped = sum(int(match.group(1)) for line in notes for match in [re.search(r"(\d+) skipped by name", line)] if match)
     lines += [line for line in notes if line.startswith("not judged: ")]
+    lines += [f"not run, or in part: {step}" for step in record.skipped_steps()]
     return lines + [f"repeated: {repeated} (tests labelled host alone may be); skipped: {skipped}, named above", *summary]
 
 
 def often(record, tree, label, times):
     """Every test of a label so many times, never repeated to pass; the failures of each are counted. A round is kept as it ends:
     --resume goes on after the last one on the same sources. Without such a test there is no round, and nothing has passed."""
+    if times < 1:
+        record.notes.append(f"{times} rounds test nothing")
+        return False
     rounds = Rounds(record)
     while len(rounds.ended) < times:
         command, report = ctest(tree, "-L", label)
