@@ -399,7 +399,7 @@ def contains(path, wanted):
 
 def main():
     """Runs the module's tests, or those of the classes that are named: [class...] [--but class|class.test...]. ctest reads exit code
-    77 as skipped."""
+    77 as skipped. Without a test nothing has passed."""
     if "--but" in sys.argv:
         at = sys.argv.index("--but")
         for name in sys.argv[at + 1:]:
@@ -413,7 +413,7 @@ def main():
     result = unittest.main(exit=False).result
     for test, reason in result.skipped:
         print(f"skipped: {test}: {reason}")
-    if not result.wasSuccessful():
+    if not result.wasSuccessful() or not (result.testsRun or result.skipped):
         sys.exit(1)
     whole = [test for test, _ in result.skipped if not hasattr(test, "test_case")]  # and not only a case within one
     sys.exit(77 if result.testsRun == len(whole) else 0)
