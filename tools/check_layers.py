@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the #include lines of src/ and include/ against the layers of the design, and the paths in docs/ and in comments of src/
-and web/src/ against the files.
+"""Checks the #include lines of src/ and include/ against the layers of the design, and the paths in README.md, CONTRIBUTING.md, docs/ and
+comments of src/ and web/src/ against the files.
 
     check_layers.py [ROOT]      prints file:line and the rule broken; exit status 1 if there is any
     check_layers.py --draw      prints each room: where it runs, files, lines, nouns, and the rooms it includes
@@ -151,6 +151,8 @@ def broken_source_rule(folder, path, quoted, header):
         if folder.startswith("tick") and not is_test(path) and header not in allowed:
             return f"tick/ may include nothing but its own headers and <stdint.h> (<{header}>)"
         return None
+    if "_test." in header and not is_test(path):
+        return f'what is for tests alone is included by tests alone ("{header}")'
     room = room_of(header)
     if room not in ALLOWED:
         return f'a quoted include names a folder of src/ ("{header}")'
@@ -162,6 +164,8 @@ def broken_source_rule(folder, path, quoted, header):
 
 
 def check_sources(root):
+    for path in sorted(path for path in (root / "src").glob("*") if path.suffix in {".h", ".cc", ".c", ".inc"}):
+        yield path, 1, "a source lies in a room, and not beside them"
     for folder in sorted(path for path in (root / "src").iterdir() if path.is_dir()):
         files = [p for p in sorted(folder.rglob("*")) if p.suffix in {".h", ".cc", ".c", ".inc"}]
         if files and not any(room.split("/")[0] == folder.name for room in ALLOWED):
@@ -301,7 +305,8 @@ def missing_paths(root, page):
 
 
 def check_paths_in_docs(root):
-    for page in sorted((root / "docs").rglob("*.md")):
+    pages = [root / name for name in ("README.md", "CONTRIBUTING.md") if (root / name).exists()]
+    for page in pages + sorted((root / "docs").rglob("*.md")):
         for number, path in missing_paths(root, page):
             yield page, number, f"src/{path} does not exist"
 
@@ -369,7 +374,7 @@ def main(arguments):
     for path, number, rule in broken:
         print(f"{path.relative_to(root)}:{number}: {rule}")
     if not broken:
-        print(f"layers: every include is allowed and linked, none is missing, none closes a circle, no arrow is unused, every path in docs/ and in comments exists, nothing else is named like a test, no room has over {MOST_NOUNS} nouns")
+        print(f"layers: every include is allowed and linked, none is missing, none closes a circle, no arrow is unused, every path in pages and in comments exists, nothing else is named like a test, no room has over {MOST_NOUNS} nouns")
     return 1 if broken else 0
 
 

@@ -89,6 +89,17 @@ class CheckLayers(unittest.TestCase):
         self.assert_sound("src/report/text_test.cc", '#include "histfile/layout.h"\n' + TEST)
         self.assert_found("src/report/text_test.cc", '#include "recorder/engine/engine.h"\n' + TEST, 1)
 
+    def test_what_is_for_tests_is_included_by_tests_alone(self):
+        for name in ("text.cc", "text.h"):
+            self.assert_found(f"src/report/{name}", '#include "report/fake_for_test.h"\n', 1)
+        self.assert_sound("src/report/text_test.cc", '#include "report/fake_for_test.h"\n' + TEST)
+        self.assert_sound("src/report/other_for_test.h", '#include "report/fake_for_test.h"\n')
+
+    def test_a_source_lies_in_a_room(self):
+        for name in ("text.cc", "text.h", "text_test.cc"):
+            self.assert_found(f"src/{name}", TEST, 1)
+        self.assert_sound("src/README.md", "\n")
+
     def test_a_folder_is_named_in_every_quoted_include(self):
         self.assert_found("src/report/text.cc", '#include "text.h"\n', 1)
         self.assert_found("src/utils/all.h", "\n", 1)
@@ -129,6 +140,12 @@ class CheckLayers(unittest.TestCase):
         self.assert_sound("include/pctally/pctally.h", "#include <stdint.h>\n" + guarded)
         self.assert_found("include/pctally/pctally.h", guarded + "namespace pctally {}\n", 5)
         self.assert_found("include/pctally/pctally.h", "#include <cstdint>\n", 1)
+
+    def test_paths_in_the_first_pages_exist(self):
+        for page in ("README.md", "CONTRIBUTING.md"):
+            self.assertEqual(self.check({"src/perf/ring.h": "\n", page: "\n`perf/ring.h`\n"})[0], 0)
+            status, said = self.check({"src/perf/ring.h": "\n", page: "\n`perf/rings.h`\n"})
+            self.assertEqual((status, said), (1, f"{page}:2: src/perf/rings.h does not exist\n"))
 
     def test_paths_in_docs_exist(self):
         source = {"src/perf/ring.h": "\n", "src/tick/unwind/cfi.h": "\n"}
