@@ -80,6 +80,10 @@ set_tests_properties(off PROPERTIES DISABLED TRUE)
 {wrong}""")
             passed, results = machines.run(os.getcwd(), [])
             self.assertEqual((passed, results.passed, len(results.skipped), len(results.failed)), (not wrong, 1, 2, 1 if wrong else 0))
+        pathlib.Path("CTestTestfile.cmake").write_text('add_test(passes "true")\nadd_test(one.fails_here "false")\n')
+        others = [(f"Suite{number}.*:Suite{number}.Case-{number}/?", "") for number in range(20)]  # more than ctest knows parentheses
+        self.assertEqual([machines.run(os.getcwd(), [*others, (pattern, "")])[0] for pattern in ("one.*_here", "*.fails_her?", "fails", "one.fails_here")],
+                         [True, True, False, True])
         pathlib.Path("CTestTestfile.cmake").write_text("no command of ctest(\n")
         passed, results = machines.run(os.getcwd(), [])
         self.assertEqual((passed, results.tests), (False, 0))
