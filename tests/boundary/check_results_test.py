@@ -43,7 +43,7 @@ class CheckResults(unittest.TestCase):
             report.flush()
             self.results = ctest_results.read(report.name)
         self.record = types.SimpleNamespace(notes=[], results=[{"notes": ["not judged: machine busy: n64.two: 1 assertion"]}], failed=lambda: [],
-                                            skipped_steps=lambda: ["format (no clang-format)"])
+                                            skipped_steps=lambda: ["format: no clang-format"])
         test_runs.note(self.record, self.results, self.results.tests)
 
     def test_what_a_busy_machine_left_unjudged_is_counted_by_test(self):
@@ -53,7 +53,7 @@ class CheckResults(unittest.TestCase):
         said = test_runs.closing(self.record, ["100% tests passed"])
         self.assertEqual(said[:3], ["not judged: machine busy: n64.two: 1 assertion", "not judged: machine busy: survive.reach: 2 assertions",
                                     "not judged: machine busy: survive.inside: 1 assertion"])
-        self.assertEqual(said[3], "not run, or in part: format (no clang-format)")
+        self.assertEqual(said[3], "not run, or in part: format: no clang-format")
         self.assertIn("skipped: 2, named above", said[4])
 
     def test_what_was_skipped_has_its_reason(self):
@@ -299,7 +299,7 @@ class Sources(unittest.TestCase):
         self.assertIn("scripts/check: passed\n", summary.read_text())
         self.assertIn("- format: skipped: no clang-format\n", summary.read_text())
         self.assertRegex(kept.lines()[0], r"^passed .* format  \(skipped: no clang-format\)$")
-        self.assertEqual(kept.skipped_steps(), ["format (no clang-format)"])
+        self.assertEqual(kept.skipped_steps(), ["format: no clang-format"])
 
     def test_what_changed_is_known_or_said_to_be_unknown(self):
         self.assertIsNone(tidy.changed())  # no repository

@@ -110,7 +110,7 @@ class Record:
         self.skipped.append(reason)
 
     def skipped_steps(self):
-        return [f"{result['step']} ({'; '.join(result['skipped'])})" for result in self.results if result["skipped"]]
+        return [f"{result['step']}: {'; '.join(result['skipped'])}" for result in self.results if result["skipped"]]
 
     def end(self):
         self.ended = True
