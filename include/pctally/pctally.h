@@ -70,7 +70,8 @@ struct pctally_tick_ledger {
 int pctally_start(const struct pctally_options *options);
 
 /* Ends the recording; no tick is counted after the return. Returns 0, or -1 with errno: ESRCH (none is
- * running), EIO (somebody else has cut the file meanwhile: its ticks are gone), or that of a failed cut of
+ * running), EIO (somebody else has cut the file meanwhile: its ticks are gone), EBADF (the program has closed
+ * the file's descriptor: the profile is complete, but not cut to its used size), or that of a failed cut of
  * the file to its used size (the file is complete nevertheless). */
 int pctally_stop(void);
 

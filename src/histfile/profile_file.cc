@@ -173,15 +173,21 @@ DeferredRing* ProfileFile::deferred() const noexcept {
   return deferred_ == 0 ? nullptr : pool_at<DeferredRing>(pool(), deferred_);
 }
 
-/// An Error if the file is not what it was. Where a cut came to a fault, empty memory is in its place.
+/// An Error if the file is not what it was. Where a cut came to a fault, empty memory is in its place. EBADF:
+/// the program has closed the descriptor, and nothing else is wrong that the mapping shows.
 Result<void> ProfileFile::check_whole() const noexcept {
+  const bool owns = own_.owns();
   struct stat status;
-  if (fstat(own_.fd(), &status) != 0 ||
-      static_cast<uint64_t>(status.st_size) < kHeaderBytes + uint64_t{allocated_} * kUnitBytes)
+  if (owns && (fstat(own_.fd(), &status) != 0 ||
+               static_cast<uint64_t>(status.st_size) < kHeaderBytes + uint64_t{allocated_} * kUnitBytes))
     return fail(EIO, "somebody else cut the profile file while it was recorded: its ticks are gone");
   const FileHeader& head = header();
-  if (memcmp(head.magic, kMagic, sizeof head.magic) == 0 && is_layout_version(head.version)) return {};
-  return fail(EIO, "a program overwrote the profile file while it was recorded: its ticks are gone");
+  if (memcmp(head.magic, kMagic, sizeof head.magic) != 0 || !is_layout_version(head.version))
+    return fail(EIO, "a program overwrote the profile file while it was recorded: its ticks are gone");
+  if (owns) return {};
+  return fail(EBADF,
+              "the program closed the descriptor of the profile file: the profile is complete, but "
+              "keeps the size that it had");
 }
 
 bool ProfileFile::can_spare(uint64_t units) const noexcept {
@@ -229,7 +235,8 @@ bool ProfileFile::expect_programs() noexcept {
 void ProfileFile::beat() noexcept { store_relaxed(&header().heartbeat_ns, monotonic_ns()); }
 
 Result<void> ProfileFile::close(bool cut) noexcept {
-  if (auto whole = check_whole(); !whole) {
+  const auto whole = check_whole();
+  if (!whole && whole.error().code != EBADF) {
     own_.close();
     return whole;
   }
@@ -243,10 +250,11 @@ Result<void> ProfileFile::close(bool cut) noexcept {
   if (cut) {
     const uint32_t used = std::min(__atomic_load_n(&head.pool.used, __ATOMIC_RELAXED), allocated_);
     __atomic_store_n(&head.pool.limit, used, __ATOMIC_RELEASE);
-    error = ftruncate(own_.fd(), static_cast<off_t>(kHeaderBytes + uint64_t{used} * kUnitBytes));
+    if (whole) error = ftruncate(own_.fd(), static_cast<off_t>(kHeaderBytes + uint64_t{used} * kUnitBytes));
   }
   if (error != 0) error = errno;
   own_.close();
+  if (!whole) return whole;
   if (error != 0) return fail(error, "cannot cut the profile file to its used size: %s", strerror(error));
   return {};
 }

@@ -85,8 +85,8 @@ class ProfileFile {
   bool expect_programs() noexcept;
 
   /// Why make_room() failed last: ENOMEM (not as much is mapped: RLIMIT_AS), EFBIG (RLIMIT_FSIZE), ENOSPC
-  /// (also of a file that has kLargestBytes), EDQUOT, EIO (see close()), or another of posix_fallocate(3). 0:
-  /// it has not.
+  /// (also of a file that has kLargestBytes), EDQUOT, EIO and EBADF (see close()), or another of
+  /// posix_fallocate(3). 0: it has not.
   [[nodiscard]] int no_room_code() const noexcept { return no_room_code_; }
 
   /// Recorder only: everything up to now is in the file.
@@ -94,8 +94,12 @@ class ProfileFile {
 
   /// Recorder only: marks the file closed; `cut` also cuts it to the used size. REQUIRES for cut: no other
   /// process counts into it any more, or its next new leaf would lie behind the end of the file. Errors: EIO
-  /// (somebody has cut or overwritten it: it is left as it is), that of ftruncate(2).
+  /// (somebody has cut or overwritten it: it is left as it is), EBADF (the program has closed its descriptor:
+  /// it is closed and complete, but not cut), that of ftruncate(2).
   Result<void> close(bool cut) noexcept;
+
+  /// In the child of a fork(2), which may make no system call: its copy of the descriptor stays open.
+  void leave_open() noexcept { own_.leave_open(); }
 
  private:
   static Result<ProfileFile> join_at(const char* path, const char* id);

@@ -215,6 +215,34 @@ TEST_F(ProfileFileTest, IsLockedWhileItsRecorderLives) {
   EXPECT_EQ(flock(other.get(), LOCK_SH | LOCK_NB), 0);
 }
 
+/// Its number is another file's now, which has more bytes than the profile.
+TEST_F(ProfileFileTest, WhoseDescriptorTheProgramClosedTouchesNoOtherFile) {
+  constexpr uint64_t kBytes = 2 * kInitialBytes;
+  const std::string other = directory_ + "/database";
+  std::ofstream(other) << std::string(kBytes, 'x');
+  auto file = make();
+  ASSERT_TRUE(file) << file.error().text;
+  const uint32_t limit = file->header().pool.limit;
+  const UniqueFd opened(open(other.c_str(), O_RDWR | O_CLOEXEC));
+  const int fd = file->fd();
+  ASSERT_EQ(dup2(opened.get(), fd), fd);
+  EXPECT_TRUE(file->make_room(0)) << "there is room";
+  EXPECT_FALSE(file->make_room(limit));
+  EXPECT_EQ(file->no_room_code(), EBADF);
+  auto closed = file->close(true);
+  ASSERT_FALSE(closed);
+  EXPECT_EQ(closed.error().code, EBADF);
+  EXPECT_STREQ(
+      closed.error().text,
+      "the program closed the descriptor of the profile file: the profile is complete, but keeps the "
+      "size that it had");
+  EXPECT_EQ(file->header().state, FileState::kClosed);
+  EXPECT_EQ(file->header().pool.limit, file->header().pool.used);
+  EXPECT_EQ(std::filesystem::file_size(other), kBytes);
+  EXPECT_EQ(std::filesystem::file_size(path_), kInitialBytes);
+  EXPECT_EQ(close(fd), 0) << "it is the program's";
+}
+
 TEST_F(ProfileFileTest, OnlyWhoKnowsTheRecordingJoinsIt) {
   auto first = make();
   ASSERT_TRUE(first) << first.error().text;

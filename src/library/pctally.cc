@@ -170,6 +170,7 @@ void in_child() {
   g_tables.current = kNoTable;
   if (g_recording == nullptr) return;
   g_recording->clock.forget();
+  if (has_seccomp_filter()) g_recording->file.leave_open();
   abandon();
 }
 

@@ -2,6 +2,7 @@
 #include "pctally/pctally.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdint.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -204,6 +206,57 @@ TEST_F(Library, AFileThatSomebodyCutsIsAnErrorAtTheEnd) {
   ASSERT_EQ(pctally_start(&options_), 0) << pctally_error();
   EXPECT_EQ(pctally_count(code_address(), 1), 0);
   EXPECT_EQ(pctally_stop(), 0) << "the next file is as any";
+}
+
+/// Closes what it does not know, as closefrom(3) does, and makes those numbers files of its own.
+void take_all_numbers(int with) {
+  for (int fd = STDERR_FILENO + 1; fd < with; ++fd) dup2(with, fd);
+}
+
+/// Whether they are all still that file.
+bool has_all_numbers(int with) {
+  struct stat mine {
+  }, other{};
+  fstat(with, &mine);
+  for (int fd = STDERR_FILENO + 1; fd < with; ++fd)
+    if (fstat(fd, &other) != 0 || other.st_ino != mine.st_ino) return false;
+  return true;
+}
+
+/// The program as a process of its own, for it takes descriptors that are not its own; and a child that it
+/// forks. `exits`: it ends without pctally_stop(). 0: all is well.
+int takes_the_descriptor(pctally_options* options, const std::string& database, bool exits) {
+  constexpr int kOwn = 100;
+  constexpr off_t kBytes = 16 << 20;
+  if (pctally_start(options) != 0) return 1;
+  pctally_count(code_address(), 5);
+  const int opened = open(database.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (ftruncate(opened, kBytes) != 0 || dup2(opened, kOwn) != kOwn) return 2;
+  take_all_numbers(kOwn);
+  const pid_t child = fork();
+  if (child == 0) _exit(has_all_numbers(kOwn) ? 0 : 1);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) return 3;
+  pctally_count(code_address(), 5);
+  if (exits) exit(0);
+  if (pctally_stop() != -1 || errno != EBADF) return 4;
+  return has_all_numbers(kOwn) ? 0 : 5;
+}
+
+TEST_F(Library, ADescriptorThatTheProgramHasTakenIsNeitherCutNorClosed) {
+  const std::string database = directory_ + "/database";
+  options_.flags |= PCTALLY_OVERWRITE;
+  for (const bool exits : {false, true}) {
+    const pid_t child = fork();
+    if (child == 0) _exit(takes_the_descriptor(&options_, database, exits));
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "case " << WEXITSTATUS(status);
+    EXPECT_EQ(std::filesystem::file_size(database), 16u << 20);
+    const Profile profile = load();
+    EXPECT_TRUE(profile.closed);
+    EXPECT_EQ(profile.ledger.counted, 10u);
+  }
 }
 
 TEST_F(Library, TimerCountsAllThreadsAlsoOlderOnes) {

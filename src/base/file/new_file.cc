@@ -136,8 +136,21 @@ Result<NewFile> NewFile::create(const Plan& plan) {
   file.replaces_ = lstat(plan.path, &old) == 0;
   auto fd = open_part(part, plan.path);
   if (!fd) return std::unexpected(fd.error());
+  struct stat status;
+  if (fstat(fd->get(), &status) != 0) {
+    auto error = fail(errno, "cannot create %s: %s", plan.path, strerror(errno));
+    unlink(part);
+    return error;
+  }
+  file.device_ = status.st_dev;
+  file.inode_ = status.st_ino;
   file.fd_ = static_cast<UniqueFd&&>(*fd);
   return file;
+}
+
+bool NewFile::owns() const noexcept {
+  struct stat status;
+  return fd_.valid() && fstat(fd_.get(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
 Result<void> NewFile::place() {
@@ -173,8 +186,14 @@ void NewFile::discard() noexcept {
 }
 
 void NewFile::close() noexcept {
-  if (fd_.valid()) flock(fd_.get(), LOCK_UN);  // a mapping would hold the lock beyond the descriptor
+  if (!owns()) return leave_open();
+  flock(fd_.get(), LOCK_UN);  // a mapping would hold the lock beyond the descriptor
   fd_.reset();
+}
+
+/// Not close(): the parent of a fork(2) has the same lock, and goes on.
+NewFile::~NewFile() {
+  if (fd_.valid() && !owns()) leave_open();
 }
 
 const char* new_file_remedy(int error, bool overwrite) noexcept {

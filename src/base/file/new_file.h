@@ -4,8 +4,11 @@
 //  2. The temporary name is that of the file with a dot before and ".part" behind it. Its maker holds a lock
 //     (flock) on it as long as it lives: without the lock it is a left-over, which the next maker removes.
 //  3. place() takes the name by rename(2): readers see the old file or the new one, never half of one.
+//  4. The process may be somebody else's program, which closes descriptors that it does not know, and gets
+//     their numbers again. A number that is no longer of this file is left alone.
 #pragma once
 #include <limits.h>
+#include <sys/types.h>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -26,6 +29,16 @@ class NewFile {
   /// ENAMETOOLONG, whatever open(2) and flock(2) say. Nothing is left behind.
   static Result<NewFile> create(const Plan& plan);
 
+  NewFile() = default;
+  NewFile(NewFile&&) noexcept = default;
+  NewFile& operator=(NewFile&&) noexcept = default;
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile();
+
+  /// False if the program has closed the descriptor, or its number is another file's now. One system call.
+  [[nodiscard]] bool owns() const noexcept;
+
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] const char* path() const noexcept { return plan_path_; }
 
@@ -42,13 +55,18 @@ class NewFile {
   /// Removes it, under whichever name it has.
   void discard() noexcept;
 
-  /// Gives up the descriptor and the lock.
+  /// Gives up the descriptor and the lock, if it owns() them.
   void close() noexcept;
+
+  /// Gives up the descriptor as it is: without a system call.
+  void leave_open() noexcept { fd_.release(); }
 
  private:
   Plan plan_;  ///< but for the path
   char plan_path_[PATH_MAX] = {};
   UniqueFd fd_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
   bool placed_ = false;
   bool replaces_ = false;
 };

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -172,6 +173,34 @@ TEST_F(NewFileTest, TakesNoNumberOfAClosedStream) {
   dup2(kept.get(), STDIN_FILENO);
   ASSERT_TRUE(file);
   EXPECT_GT(file->fd(), STDERR_FILENO);
+}
+
+/// As closefrom(3) does in a program that knows nothing of it; and the number is given to the next file.
+TEST_F(NewFileTest, ANumberThatIsAnotherFilesNowIsLeftAlone) {
+  const std::string other = directory_ + "/other";
+  std::ofstream(other) << "precious";
+  const auto open_other_as = [&other](int fd) {
+    close(fd);
+    const int opened = open(other.c_str(), O_RDWR | O_CLOEXEC);
+    EXPECT_EQ(dup2(opened, fd), fd);
+    if (opened != fd) close(opened);
+    EXPECT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
+  };
+  for (const bool closed_first : {true, false}) {
+    auto file = std::make_unique<NewFile>(std::move(*NewFile::create(plan_)));
+    EXPECT_TRUE(file->owns());
+    const int fd = file->fd();
+    open_other_as(fd);
+    EXPECT_FALSE(file->owns());
+    if (closed_first) file->close();
+    file.reset();
+    const UniqueFd again(open(other.c_str(), O_RDWR | O_CLOEXEC));
+    EXPECT_NE(flock(again.get(), LOCK_EX | LOCK_NB), 0) << "the lock is the program's";
+    EXPECT_EQ(close(fd), 0) << "and so is the descriptor";
+  }
+  auto file = NewFile::create(plan_);
+  close(file->fd());
+  EXPECT_FALSE(file->owns());
 }
 
 TEST_F(NewFileTest, ANameTooLongIsAnError) {
