@@ -1,7 +1,7 @@
 // The lock of a call that a program makes: no handler of the program's runs in the thread that holds it. A
 // handler could fork, or end the process by exit(3), and both wait for the lock; or make such a call itself.
 //
-// Faults, SIGSYS and real-time signals do not wait.
+// Faults, SIGSYS and the signals of our ticks do not wait.
 #pragma once
 #include <signal.h>
 
@@ -20,6 +20,10 @@ class SignalsWait {
   /// The same without a block: begin() returns the signals it has blocked, for end().
   [[nodiscard]] static sigset_t begin() noexcept;
   static void end(const sigset_t& waiting) noexcept;
+
+  /// Takes out of a mask of the calling thread what these blocks have put into it: what is left the program
+  /// has blocked. Async-signal-safe.
+  static void leave_out_waiting(sigset_t* mask) noexcept;
 
  private:
   sigset_t waiting_;

@@ -17,6 +17,7 @@
 
 #include <span>
 
+#include "base/hidden_signals.h"
 #include "base/kernel/seccomp_filter.h"
 #include "base/next_call.h"
 #include "clock/own_process.h"

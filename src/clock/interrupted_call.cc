@@ -10,6 +10,7 @@
 
 #include <initializer_list>
 
+#include "base/hidden_signals.h"
 #include "clock/thread_hook.h"
 #include "tick/context.h"
 

@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hidden_signals.h"
 #include "base/next_call.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/errno_kept.h"
+#include "base/hidden_signals.h"
 #include "base/next_call.h"
 #include "clock/own_process.h"
 #include "clock/thread_pots.h"
@@ -32,8 +33,6 @@ int g_filtered = 0, g_masks_refused = 0;
 int g_filter_costs[2] = {};
 void (*g_enter_once)() = nullptr;
 void (*g_check_root)() = nullptr;
-constexpr unsigned kWordBits = 8 * sizeof(unsigned long), kHiddenWords = 64 / kWordBits;
-unsigned long g_hidden[kHiddenWords] = {};  // words every machine changes atomically
 pthread_key_t g_key;
 bool g_has_key = false;
 constinit NextCall g_next("pthread_create", pthread_create);
@@ -232,7 +231,7 @@ void hook_threads(int change) noexcept {
   bring_action_hooks();
   if (!g_has_key && change > 0) g_has_key = pthread_key_create(&g_key, at_thread_end) == 0;
   if (__atomic_add_fetch(&g_clocks, change, __ATOMIC_ACQ_REL) != 0) return;
-  for (unsigned long& word : g_hidden) __atomic_store_n(&word, 0, __ATOMIC_RELEASE);
+  reveal_signals();
 }
 
 void note_seccomp_filter(bool allows_masks) noexcept {
@@ -258,18 +257,6 @@ void note_filter_cost(FilterCost cost) noexcept {
 }
 bool filter_cost(FilterCost cost) noexcept {
   return __atomic_load_n(&g_filter_costs[static_cast<unsigned>(cost)], __ATOMIC_RELAXED) != 0;
-}
-
-void hide_signal(int signal) noexcept {
-  const auto place = static_cast<unsigned>(signal - 1);
-  __atomic_fetch_or(&g_hidden[place / kWordBits], 1ul << place % kWordBits, __ATOMIC_ACQ_REL);
-}
-
-unsigned long long hidden_signals() noexcept {
-  unsigned long long all = 0;
-  for (unsigned i = kHiddenWords; i-- > 0;)
-    all = (kHiddenWords > 1 ? all << (kWordBits % 64) : 0) | __atomic_load_n(&g_hidden[i], __ATOMIC_RELAXED);
-  return all;
 }
 
 }  // namespace pctally

@@ -33,11 +33,6 @@ void check_root() noexcept;
 /// Also where the C library does not say how many there are.
 [[nodiscard]] bool may_have_several_threads() noexcept;
 
-/// The program is not to see this signal until the last clock stops.
-void hide_signal(int signal) noexcept;
-/// Those, by bit (signal - 1); 0: none.
-[[nodiscard]] unsigned long long hidden_signals() noexcept;
-
 /// Why the calling thread has them blocked by us: its alternate stack, or the stack that it was given, has no
 /// room for a handler; or no handler could return, for its system calls are refused (syscall user dispatch, a
 /// seccomp filter).

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hidden_signals.h"
 #include "clock/thread_hook.h"
 
 namespace pctally {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hidden_signals.h"
 #include "base/kernel/period.h"
 #include "base/time_ns.h"
 #include "clock/own_process.h"

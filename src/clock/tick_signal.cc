@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/call_lock.h"
 #include "base/next_call.h"
 #include "base/time_ns.h"
 #include "clock/interrupted_call.h"
@@ -164,7 +165,10 @@ Status set_handler(int signal) noexcept {
 }
 
 Status install_handler(int below) noexcept REQUIRES(g_threads) {
-  if (!g_knows_blocked) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
+  if (!g_knows_blocked) {
+    next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
+    SignalsWait::leave_out_waiting(&g_blocked);
+  }
   g_knows_blocked = true;
   const int signal = free_signal(below);
   if (signal == 0) return {EAGAIN, "no real-time signal is free for the timer"};

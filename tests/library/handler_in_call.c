@@ -19,14 +19,15 @@
 #include <unistd.h>
 
 static __thread volatile sig_atomic_t
-    armed; /* at the how manieth lock; a thread of the library takes some, too */
+    armed;       /* at the how manieth lock; a thread of the library takes some, too */
+static int sent; /* the signal */
 static volatile sig_atomic_t handled;
 
 /* What a lock calls once it is taken: to know its holder. */
 pthread_t pthread_self(void) {
   static pthread_t (*next)(void);
   if (next == 0) next = (pthread_t(*)(void))dlsym(RTLD_NEXT, "pthread_self");
-  if (armed != 0 && --armed == 0) raise(SIGUSR1);
+  if (armed != 0 && --armed == 0) raise(sent);
   return next();
 }
 
@@ -76,13 +77,14 @@ static const struct {
 
 enum { kFewerLocks = 4 };
 
-static void run(void (*call)(void), void (*handler)(int), int lock) {
+static void run(void (*call)(void), void (*handler)(int), int lock, int number) {
   struct pctally_options options = PCTALLY_OPTIONS_INIT;
   options.path = "handler_in_call.pct";
   options.flags = PCTALLY_OVERWRITE | PCTALLY_NO_TIMER;
   pctally_bsd_monstartup(0x400000, 0x400080);
   if (pctally_start(&options) != 0) _exit(2);
-  signal(SIGUSR1, handler);
+  sent = number;
+  signal(sent, handler);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   unlink(options.path);
   armed = lock;
@@ -148,24 +150,62 @@ static int counting(void) {
 }
 
 /* True if the call takes as many locks. */
-static int survives(size_t call, int ends, int lock, int* wrong) {
+static int survives(size_t call, int ends, int lock, int number, int* wrong) {
   pid_t child = fork();
-  if (child == 0) run(calls[call].call, ends ? exits : forks, lock);
+  if (child == 0) run(calls[call].call, ends ? exits : forks, lock, number);
   int status = 0;
   waitpid(child, &status, 0);
   if (lock > 1 && WIFEXITED(status) && WEXITSTATUS(status) == kFewerLocks) return 0;
   if (status == 0) return 1;
-  printf("%s, a handler that %s at lock %d: status %#x\n", calls[call].name, ends ? "exits" : "forks", lock,
-         (unsigned)status);
+  printf("%s, a handler of signal %d that %s at lock %d: status %#x\n", calls[call].name, number,
+         ends ? "exits" : "forks", lock, (unsigned)status);
   *wrong = 1;
   return 0;
 }
 
+/* Signals with a handler, as the kernel has them: sigaction(2) is the library's, and keeps its own to itself.
+ */
+static unsigned long long caught(void) {
+  unsigned long long mask = 0;
+  char line[128];
+  FILE* status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL)
+    if (sscanf(line, "SigCgt: %llx", &mask) == 1) break;
+  if (status != NULL) fclose(status);
+  return mask;
+}
+
+/* All real-time signals wait while the call chooses one for its ticks: the highest that the program has not
+   blocked. */
+static int chooses(void) {
+  struct pctally_options options = PCTALLY_OPTIONS_INIT;
+  const pid_t child = fork();
+  if (child == 0) {
+    sigset_t highest;
+    sigemptyset(&highest);
+    sigaddset(&highest, SIGRTMAX);
+    sigprocmask(SIG_BLOCK, &highest, NULL);
+    options.path = "handler_in_call.pct";
+    options.flags = PCTALLY_OVERWRITE;
+    options.engine = "timer";
+    if (pctally_start(&options) != 0) _exit(2);
+    unlink(options.path);
+    const unsigned long long mask = caught();
+    pctally_stop();
+    _exit((mask >> (SIGRTMAX - 1) & 1) == 0 && (mask >> (SIGRTMAX - 2) & 1) == 1 ? 0 : 3);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) printf("the signal of the ticks: status %#x\n", (unsigned)status);
+  return status != 0;
+}
+
 int main(void) {
-  int wrong = 0;
+  int wrong = chooses();
   alarm(60); /* ends both processes if a child hangs */
   setenv("PROFDIR", "", 1);
-  for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls; ++i)
-    for (int lock = 1; survives(i / 2, i % 2 == 0, lock, &wrong); ++lock) continue;
+  for (size_t i = 0; i < 4 * sizeof calls / sizeof *calls; ++i)
+    for (int lock = 1; survives(i / 4, i % 2 == 0, lock, i & 2 ? SIGUSR1 : SIGRTMIN + 3, &wrong); ++lock)
+      continue;
   return counting() || wrong;
 }
