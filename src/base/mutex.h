@@ -43,8 +43,11 @@ class NotCancelled {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-/// For static storage: constant-initialised, never destroyed. Not from a signal handler. fork(2) waits for it
-/// where a ForkHook has it.
+/// So many locks the thread is taking or giving back.
+inline __thread unsigned t_changing_locks = 0;
+
+/// For static storage: constant-initialised, never destroyed. From a handler only where the interrupted
+/// thread cannot hold it. fork(2) waits for it where a ForkHook has it.
 ///
 /// A futex of its own (U. Drepper, "Futexes Are Tricky", mutex2): a program may put a pthread_mutex_lock of
 /// its own in front of the C library's, as ThreadSanitizer does, which fails where a thread ends.
@@ -55,21 +58,26 @@ class CAPABILITY("mutex") Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   void lock() noexcept ACQUIRE() {
+    const Changing changing;
     uint32_t expected = kFree;
     if (!__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       while (__atomic_exchange_n(&state_, kAwaited, __ATOMIC_ACQUIRE) != kFree) futex(FUTEX_WAIT, kAwaited);
-    holder_ = pthread_self();
-    __atomic_store_n(&held_, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&holder_, pthread_self(), __ATOMIC_RELAXED);
+    __atomic_store_n(&held_, true, __ATOMIC_RELEASE);
   }
 
   void unlock() noexcept RELEASE() {
+    const Changing changing;
     __atomic_store_n(&held_, false, __ATOMIC_RELAXED);
     if (__atomic_exchange_n(&state_, kFree, __ATOMIC_RELEASE) == kAwaited) futex(FUTEX_WAKE, 1);
   }
 
-  /// True if the handler that asks has interrupted the holder. Async-signal-safe.
+  /// True if the handler that asks may have interrupted the holder; also where the thread was about to take
+  /// or to give back some lock, or waited for one. Async-signal-safe.
   [[nodiscard]] bool held_by_this_thread() const noexcept {
-    return __atomic_load_n(&held_, __ATOMIC_RELAXED) && pthread_equal(holder_, pthread_self()) != 0;
+    if (t_changing_locks != 0) return true;
+    return __atomic_load_n(&held_, __ATOMIC_ACQUIRE) &&
+           pthread_equal(__atomic_load_n(&holder_, __ATOMIC_RELAXED), pthread_self()) != 0;
   }
 
   /// In the child of a fork(2): nobody holds it.
@@ -80,6 +88,22 @@ class CAPABILITY("mutex") Mutex {
 
  private:
   static constexpr uint32_t kFree = 0, kTaken = 1, kAwaited = 2;  ///< the last: somebody may wait
+
+  /// For handlers, which see what their own thread has stored in the order of the program.
+  class Changing {
+   public:
+    Changing() noexcept { step(+1); }
+    ~Changing() { step(-1); }
+    Changing(const Changing&) = delete;
+    Changing& operator=(const Changing&) = delete;
+
+   private:
+    static void step(int by) noexcept {
+      __atomic_signal_fence(__ATOMIC_SEQ_CST);
+      __atomic_store_n(&t_changing_locks, t_changing_locks + static_cast<unsigned>(by), __ATOMIC_RELAXED);
+      __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    }
+  };
 
   void futex(int operation, uint32_t value) noexcept {
     const ErrnoKept errno_kept;
