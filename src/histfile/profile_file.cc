@@ -73,9 +73,27 @@ Result<void> check_size_limit(uint64_t bytes, const char* path) {
               static_cast<unsigned long long>(size.rlim_cur >> 10));
 }
 
+/// Signals may come in the meantime. tmpfs of older kernels (5.10, 6.1) gives up the call for any, with all
+/// that it has done; in steps it gets on.
+int allocate_blocks(int fd, uint64_t offset, uint64_t bytes) noexcept {
+  constexpr uint64_t kLeastStep = 4096;
+  uint64_t step = kGrowthBytes;
+  for (const uint64_t end = offset + bytes; offset < end;) {
+    const uint64_t now = std::min(step, end - offset);
+    const int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(now));
+    if (error == 0)
+      offset += now;
+    else if (error != EINTR)
+      return error;
+    else if (step > kLeastStep)
+      step /= 2;
+  }
+  return 0;
+}
+
 Result<void> allocate(int fd, uint64_t offset, uint64_t bytes, const char* path) {
   if (auto allowed = check_size_limit(offset + bytes, path); !allowed) return allowed;
-  int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  const int error = allocate_blocks(fd, offset, bytes);
   if (error == 0) return {};
   return fail(error, "no room for the profile: %llu KiB at %s: %s",
               static_cast<unsigned long long>(bytes >> 10), path, strerror(error));
