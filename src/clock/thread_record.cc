@@ -36,7 +36,7 @@ void know_process() noexcept {
 
 bool forget_threads() noexcept {
   if (g_process == getpid() && (g_known == nullptr || *g_known != 0)) return false;
-  know_process();
+  if (g_process != 0) know_process();
   g_threads.reset();
   MutexLock locked(g_threads);
   for (unsigned i = 0; i < g_count; ++i) g_records[i].used = false;

@@ -55,7 +55,8 @@ struct ThreadRecord {
 /// A signal handler takes it only if held_by_this_thread() says no: it may have interrupted the holder.
 extern Mutex g_threads;
 
-/// In the child of a fork, before anything else of this header. True the first time.
+/// In the child of a fork, before anything else of this header. False if it has been called there before, or
+/// records have been taken since.
 bool forget_threads() noexcept;
 
 /// A record without timers; null if all are in use or there is no memory.

@@ -257,13 +257,16 @@ void ThreadTimers::stop() noexcept {
   end();
 }
 
+void ThreadTimers::forget_parent() noexcept {
+  if (!forget_threads()) return;
+  const ThreadsLock locked;
+  forget_owed_ticks();
+  g_armed = g_ended = g_until_sweep = 0;
+  g_ended_ns = 0;
+}
+
 void ThreadTimers::forget() noexcept {
-  if (forget_threads()) {
-    const ThreadsLock locked;
-    forget_owed_ticks();
-    g_armed = g_ended = g_until_sweep = 0;
-    g_ended_ns = 0;
-  }
+  forget_parent();
   if (!running()) return;
   hook_threads(-1);
   slot_.release();

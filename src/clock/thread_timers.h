@@ -30,6 +30,10 @@ class ThreadTimers {
   /// In the child of a fork, which inherits the handler and no timer.
   void forget() noexcept;
 
+  /// The same whether or not a clock runs: of the parent's threads none is there, and one that was about to
+  /// end may have held the lock.
+  static void forget_parent() noexcept;
+
   [[nodiscard]] bool running() const noexcept { return slot_.claimed(); }
 
   /// False if the program has taken the signal. Async-signal-safe.

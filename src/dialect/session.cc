@@ -45,6 +45,7 @@ ClockKind clock_for(uint64_t period_ns) noexcept {
 
 void in_child() {
   note_own_process();
+  ThreadTimers::forget_parent();
   CallLock lock(g_sessions_mutex);
   rearm_sessions();
 }

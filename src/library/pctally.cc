@@ -165,6 +165,7 @@ void abandon() noexcept REQUIRES(g_mutex) {
 /// The child of a fork: its parent goes on recording, it does not.
 void in_child() {
   note_own_process();
+  ThreadTimers::forget_parent();
   CallLock locked(g_mutex);
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
@@ -174,7 +175,7 @@ void in_child() {
   abandon();
 }
 
-// No other lock is taken inside this one.
+// No other lock of a ForkHook is taken inside this one.
 const ForkHook g_fork_hook(3, &g_mutex, in_child);
 
 /// What the report has to know about the clock that really runs.
