@@ -61,9 +61,9 @@ uint64_t shortest_perf_period_ns() noexcept;
 class PhaseShifts {
  public:
   PhaseShifts() = default;
-  /// `wanted` false: never.
+  /// `wanted` false: never, whatever the period. REQUIRES: else it is not 0.
   PhaseShifts(bool wanted, uint64_t period_ns, uint64_t now_ns) noexcept
-      : wanted_(wanted), period_ns_(period_ns), next_ns_(now_ns + pause()) {}
+      : wanted_(wanted), period_ns_(period_ns), next_ns_(wanted ? now_ns + pause() : 0) {}
 
   /// True when the moment has come; the next one is drawn then.
   bool due(uint64_t now_ns) noexcept {

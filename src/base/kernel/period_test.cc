@@ -126,6 +126,7 @@ TEST(PhaseShifts, ComeEveryThreeHundredPeriodsOnTheAverage) {
   PhaseShifts unwanted(false, kPeriod, 0);
   EXPECT_FALSE(unwanted.due(kTime));
   EXPECT_FALSE(PhaseShifts().due(kTime));
+  EXPECT_FALSE(PhaseShifts(false, 0, kTime).due(2 * kTime)) << "and without a period";
 }
 
 }  // namespace
