@@ -55,7 +55,9 @@ Result<Attachment> Attachment::open(std::vector<pid_t>* processes, const std::ve
   if (!has_descriptors_left(kFewestDescriptors)) return too_many_files();
   const sigset_t set = ending_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
-  attachment.signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  auto signals = open_signals(set);
+  if (!signals) return std::unexpected(signals.error());
+  attachment.signals_ = std::move(*signals);
   return attachment;
 }
 

@@ -98,6 +98,9 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
   if (auto made = make_pipe(&start, &child.start_); !made) return std::unexpected(made.error());
   if (auto made = make_pipe(&child.failed_, &failed); !made) return std::unexpected(made.error());
   sigset_t watched = signals_for_command(), before;
+  auto signals = open_signals(watched);
+  if (!signals) return std::unexpected(signals.error());
+  child.signals_ = std::move(*signals);
   sigprocmask(SIG_BLOCK, &watched, &before);
   const InheritedTimers timers = InheritedTimers::take();
   child.pid_ = ::fork();
@@ -105,6 +108,7 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
   if (child.pid_ == 0) {
     child.start_.reset();
     child.failed_.reset();
+    child.signals_.reset();
     restore_descriptor_limit();
     restore_child_signal();
     sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -112,7 +116,6 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
     if (silent) dup2(STDOUT_FILENO, STDERR_FILENO);
     become(program, arguments, start.get(), failed.get());
   }
-  child.signals_.reset(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
   return child;
 }
 

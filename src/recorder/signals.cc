@@ -1,9 +1,13 @@
 #include "recorder/signals.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <initializer_list>
 #include <iterator>
+
+#include "perf/descriptor_limit.h"
 
 namespace pctally {
 namespace {
@@ -58,6 +62,12 @@ sigset_t signals_for_command() noexcept {
     sigdelset(&set, signal);
   for (int below = 0; below < kClocks; ++below) sigdelset(&set, SIGRTMAX - below);
   return set;
+}
+
+Result<UniqueFd> open_signals(const sigset_t& signals) {
+  UniqueFd fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (fd.valid()) return fd;
+  return errno == EMFILE ? too_many_files() : fail(errno, "signalfd: %s", strerror(errno));
 }
 
 bool is_for_command(const signalfd_siginfo& info) noexcept {

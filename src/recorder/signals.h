@@ -4,6 +4,9 @@
 #include <sys/signalfd.h>
 #include <sys/time.h>
 
+#include "base/result.h"
+#include "base/unique_fd.h"
+
 namespace pctally {
 
 /// The one that the watchdog's timer sends.
@@ -26,6 +29,9 @@ int waiting_ending_signal() noexcept;
 /// All signals that would act on a command in the recorder's place, and SIGCHLD. Without those that stop and
 /// continue it, and without faults, which are a process's own.
 sigset_t signals_for_command() noexcept;
+
+/// A descriptor that these are read from without waiting. Errors: those of signalfd(2).
+Result<UniqueFd> open_signals(const sigset_t& signals);
 
 /// Whether a signal that the recorder got is passed on to the command. False for the recorder's own signals,
 /// and for those that a terminal sends: the whole group has got them.

@@ -305,6 +305,10 @@ int Top::print_lines() {
 
 int Top::run() {
   signals_ = watch_signals();
+  if (!signals_.valid()) {
+    complain("signalfd: {}", strerror(errno));
+    return kExitFailed;
+  }
   state_.by = grouping_of(arguments_.by);
   state_.filter = arguments_.filter;
   int code = arguments_.file.empty() ? start_recorder() : open_file(arguments_.file);
