@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -130,6 +131,8 @@ pid_t process_of_thread(pid_t tid) {
   ProcStatus status;
   return read_proc_status(tid, &status) ? status.group : 0;
 }
+
+bool has_process(pid_t pid) noexcept { return kill(pid, 0) == 0 || errno != ESRCH; }
 
 bool still_runs(pid_t pid) {
   ProcStat stat;

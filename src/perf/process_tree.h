@@ -56,6 +56,10 @@ auto for_threads_at_rest(const std::vector<pid_t>& processes, Open&& open) {
 /// The process a thread belongs to; 0 if there is no such thread.
 pid_t process_of_thread(pid_t tid);
 
+/// Whether there is one with that number, of any user; also one that has ended while its parent has not asked
+/// how. REQUIRES: pid > 0.
+bool has_process(pid_t pid) noexcept;
+
 /// False if it has ended, and of the kernel's own threads.
 bool still_runs(pid_t pid);
 

@@ -19,6 +19,24 @@ namespace {
 
 [[gnu::no_sanitize_address]] int wait_for_a_signal(void*) { return pause(); }
 
+/// One that may not be sent a signal, as it is another user's, is there all the same.
+TEST(ProcessTree, HasAProcessOfWhateverUser) {
+  constexpr uid_t kNobody = 65534;
+  const pid_t others = getpid(), child = fork();
+  if (child == 0) {
+    if (getuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0) _exit(2);
+    const bool may_signal = kill(1, 0) == 0;
+    if (may_signal) _exit(2);
+    _exit(has_process(1) && has_process(others) && has_process(getpid()) ? 0 : 1);
+  }
+  EXPECT_TRUE(has_process(child));
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_FALSE(has_process(child));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "no process of another user";
+  EXPECT_EQ(status, 0);
+}
+
 /// The kernel hands out the numbers of a thread's children by pages. These share our memory: a fork of it
 /// takes milliseconds with AddressSanitizer.
 TEST(ProcessTree, HasMoreChildrenThanAPageNames) {

@@ -1,7 +1,5 @@
 #include "recorder/older_children.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -16,8 +14,6 @@ namespace {
 
 /// They are looked for ten times a second, which takes some 10 µs each.
 constexpr size_t kMostChildren = 64;
-
-bool has_process(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
 
 bool shows_children(pid_t pid) {
   return access(fmt::format("{}/task/{}/children", directory_of(pid), pid).c_str(), R_OK) == 0;

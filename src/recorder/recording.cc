@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -445,7 +444,7 @@ std::vector<pid_t> Recording::find_left_behind(const Child& child) const {
 bool Recording::all_exited() const {
   return for_each_process(file_, kMostProcessRecords, [](const ProcessRecord& record, uint32_t) {
            const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
-           return (record.flags & kProcessExited) == 0 && pid > 0 && kill(pid, 0) == 0;
+           return (record.flags & kProcessExited) == 0 && pid > 0 && has_process(pid);
          }) == 0;
 }
 

@@ -1,11 +1,9 @@
 #include "recorder/engine/injected_paths.h"
 
-#include <errno.h>
-#include <signal.h>
-
 #include <algorithm>
 
 #include "histfile/chain.h"
+#include "perf/process_tree.h"
 
 namespace pctally {
 namespace {
@@ -38,7 +36,7 @@ bool is_gone(const ProfileFile& file, uint32_t process) {
   const Pool pool = file.pool();
   if (!pool_holds(pool, process, sizeof(ProcessRecord) / kUnitBytes)) return true;
   const int32_t pid = pool_at<ProcessRecord>(pool, process)->pid;
-  return pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH) || has_newer_record(file, process, pid);
+  return pid <= 0 || !has_process(pid) || has_newer_record(file, process, pid);
 }
 
 }  // namespace
