@@ -14,7 +14,8 @@ bool knows(const RegionTable& table, uint64_t pc) noexcept {
   return find_region(table, pc, &index) != nullptr;
 }
 
-/// Reads the mappings again, once per turn: a pc that is in none of them even so belongs nowhere.
+/// Reads the mappings again, at most once per turn for each 64 KiB of addresses: a pc that is in none of them
+/// even so belongs nowhere.
 void learn(ProfileFile* file, KnownProcess* process, uint64_t pc) noexcept {
   if (!process->readable) return;
   if (process->fresh && pc - process->looked_up < kNearby) return;

@@ -23,9 +23,9 @@ struct ResolverState {
 /// A mark in the ring: ticks of that process in [pc, end) before it lie in what is gone.
 inline bool is_unload(const DeferredTick& tick) noexcept { return tick.weight == 0; }
 
-/// Counts one deferred tick where it belongs. The process's mappings are read again, once per turn at most,
-/// when the pc is in none of those known. Code without a file gets a window. A process that is gone leaves it
-/// outside. The mappings of one that is not `readable` are left alone.
+/// Counts one deferred tick where it belongs. The process's mappings are read again, at most once per turn
+/// for each 64 KiB of addresses, when the pc is in none of those known. Code without a file gets a window. A
+/// process that is gone leaves it outside. The mappings of one that is not `readable` are left alone.
 void resolve_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept;
 
 /// PathPlace of an address in the process; 0 if it lies in none of its mappings, which are read as above.

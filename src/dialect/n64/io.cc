@@ -160,7 +160,7 @@ void in_child() {
   g_running = false;
 }
 
-// No other lock is taken inside this one.
+// No other lock of a ForkHook is taken inside this one.
 const ForkHook g_fork_hook(0, &g_mutex, in_child);
 
 __attribute__((destructor)) void remove_socket() {

@@ -19,13 +19,13 @@ uint64_t user_ns(pid_t pid) {
   return clock_ticks_to_ns(stat.user);
 }
 
-}  // namespace
-
 /// It is silent because the next image still begins: its record says that it executed it, or the new memory
 /// does.
 bool has_executed(const ProcessRecord& record, pid_t pid, const NotEntered& entered) {
   return load_relaxed(&record.cpu_ns) != 0 || entered.maps_recording(pid) == false;
 }
+
+}  // namespace
 
 /// User time of the threads of a process, each since it was first found to block the signal, or not to.
 /// Threads that have ended meanwhile are none of them; and pthread_create(3) blocks all signals for a moment.
