@@ -10,6 +10,9 @@ namespace {
 
 pid_t g_owner = 0;  ///< 0: no clock ran yet
 
+pid_t g_claimed_by = 0;
+char* g_claim = nullptr;  ///< not 0 in that process
+
 }  // namespace
 
 void note_own_process() noexcept { __atomic_store_n(&g_owner, getpid(), __ATOMIC_RELAXED); }
@@ -17,6 +20,19 @@ void note_own_process() noexcept { __atomic_store_n(&g_owner, getpid(), __ATOMIC
 bool runs_in_lent_memory() noexcept {
   const pid_t owner = __atomic_load_n(&g_owner, __ATOMIC_RELAXED);
   return owner != 0 && !has_seccomp_filter() && getpid() != owner;
+}
+
+void claim_memory() noexcept {
+  if (g_claim == nullptr) g_claim = page_cleared_in_children();
+  if (g_claim != nullptr) *g_claim = 1;
+  g_claimed_by = getpid();
+}
+
+Memory memory_here() noexcept {
+  if (has_seccomp_filter()) return Memory::kOwn;
+  if (g_claim != nullptr && *g_claim == 0) return Memory::kCopied;
+  if (g_claimed_by == getpid()) return Memory::kOwn;
+  return g_claim != nullptr || runs_in_lent_memory() ? Memory::kLent : Memory::kOwn;
 }
 
 char* page_cleared_in_children() noexcept {

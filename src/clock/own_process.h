@@ -12,6 +12,20 @@ void note_own_process() noexcept;
 /// Async-signal-safe.
 [[nodiscard]] bool runs_in_lent_memory() noexcept;
 
+/// Whose memory a call finds itself in.
+enum class Memory : unsigned char {
+  kOwn,
+  kCopied,  ///< a child's, by _Fork(3) or the bare clone(2): no handler of fork(2) has run in it
+  kLent     ///< the parent's: the child of a vfork(2)
+};
+
+/// This memory is the calling process's own: when the library is loaded, and in each child that has a copy.
+void claim_memory() noexcept;
+
+/// Async-signal-safe. Behind a seccomp filter, where it may not be asked, kOwn. Where nothing is cleared in
+/// children a copy is taken for lent memory.
+[[nodiscard]] Memory memory_here() noexcept;
+
 /// Memory that the kernel clears in each child of fork(2): the child may have its parent's number, where both
 /// are process 1 of a pid namespace. Null before Linux 4.14; qemu-user clears nothing.
 [[nodiscard]] char* page_cleared_in_children() noexcept;

@@ -107,7 +107,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL int pctally_aix_profil(void* buffer, unsigned int bufsize, unsigned long offset,
                                             unsigned int scale) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   if (bufsize == kAixArrayForm) return set_errno(array_form(static_cast<const pctally_aix_prof*>(buffer)));
   return set_errno(short_form(buffer, bufsize, offset, scale));
 }

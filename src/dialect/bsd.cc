@@ -30,7 +30,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL int pctally_bsd_profil(char* samples, size_t size, unsigned long offset,
                                             unsigned int scale) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   if (as_on_macos()) return set_errno(EINVAL);
   ScaleMeaning meaning = meaning_of(kBsdProfil, scale);
   if (meaning != ScaleMeaning::kOff && !writable(samples, size)) {

@@ -61,7 +61,7 @@ int sprofil(const pctally_hpux_prof* profp, int profcnt, timeval* tick, unsigned
 }  // namespace
 
 int hpux_profile_regions(std::span<const Region> regions) noexcept {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   return g_hpux.start({regions, nullptr, kHpuxSprofil.period_ns}).error();
 }
 
@@ -71,13 +71,13 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL int pctally_hpux_sprofil(pctally_hpux_prof* profp, int profcnt, timeval* tick,
                                               unsigned int flags) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   return set_errno(sprofil(profp, profcnt, tick, flags));
 }
 
 PCTALLY_DIALECT_CALL void pctally_hpux_profil(unsigned short* buff, size_t bufsiz, size_t offset,
                                               unsigned int scale) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   set_errno(
       profil_one(&g_hpux, kHpuxProfil, {.base = buff, .bytes = bufsiz, .offset = offset, .scale = scale}));
 }

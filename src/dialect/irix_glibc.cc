@@ -56,7 +56,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL int pctally_irix_sprofil(pctally_irix_prof* profp, int profcnt, timeval* tick,
                                               unsigned int flags) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   constexpr unsigned kKnown = PCTALLY_IRIX_USHORT | PCTALLY_IRIX_UINT | PCTALLY_IRIX_FAST;
   if (profcnt < 0 || profcnt > PCTALLY_IRIX_PROFIL_MAX) return set_errno(E2BIG);
   if (profcnt > 0 && (flags & ~kKnown) != 0) return set_errno(EINVAL);
@@ -67,7 +67,7 @@ PCTALLY_DIALECT_CALL int pctally_irix_sprofil(pctally_irix_prof* profp, int prof
 
 PCTALLY_DIALECT_CALL int pctally_irix_profil(unsigned short* buff, unsigned int bufsiz, size_t offset,
                                              unsigned int scale) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   if (meaning_of(kIrixSprofil, scale) == ScaleMeaning::kOff) {
     g_irix.stop();
     return 0;
@@ -78,7 +78,7 @@ PCTALLY_DIALECT_CALL int pctally_irix_profil(unsigned short* buff, unsigned int 
 
 PCTALLY_DIALECT_CALL int pctally_glibc_sprofil(pctally_glibc_prof* profp, int profcnt, timeval* tick,
                                                unsigned int flags) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   constexpr unsigned kKnown = PCTALLY_GLIBC_UINT | PCTALLY_GLIBC_FAST;
   if (profcnt < 0 || profcnt > kMostGlibcEntries || (flags & ~kKnown) != 0) return set_errno(EINVAL);
   SprofilCall call{g_glibc, kGlibcSprofil,
@@ -89,7 +89,7 @@ PCTALLY_DIALECT_CALL int pctally_glibc_sprofil(pctally_glibc_prof* profp, int pr
 
 PCTALLY_DIALECT_CALL int pctally_glibc_profil(unsigned short* sample_buffer, size_t size, size_t offset,
                                               unsigned int scale) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   if (sample_buffer != nullptr)
     return set_errno(profil_one(&g_glibc, kGlibcProfil,
                                 {.base = sample_buffer, .bytes = size, .offset = offset, .scale = scale}));

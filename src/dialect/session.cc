@@ -17,7 +17,7 @@ namespace pctally {
 
 constinit Mutex g_sessions_mutex;
 
-void rearm_sessions() noexcept REQUIRES(g_sessions_mutex);
+void rearm_sessions(Descriptors descriptors) noexcept REQUIRES(g_sessions_mutex);
 
 // All sessions that were ever on. Ticks read the list without the lock, so no entry is removed.
 namespace {
@@ -43,17 +43,32 @@ ClockKind clock_for(uint64_t period_ns) noexcept {
   return chosen_clock(period_ns < tick_grid_ns(ClockKind::kTimer) ? ClockKind::kTrap : ClockKind::kTimer);
 }
 
-void in_child() {
+void enter_child(Descriptors descriptors) noexcept REQUIRES(g_sessions_mutex) {
   note_own_process();
   ThreadTimers::forget_parent();
-  CallLock lock(g_sessions_mutex);
-  rearm_sessions();
+  claim_memory();
+  rearm_sessions(descriptors);
 }
+
+void in_child() {
+  CallLock lock(g_sessions_mutex);
+  enter_child(Descriptors::kCopied);
+}
+
+__attribute__((constructor)) void at_load() { claim_memory(); }
 
 // Taken inside a monitor's lock.
 const ForkHook g_fork_hook(2, &g_sessions_mutex, in_child);
 
 }  // namespace
+
+// Not analysed: the lock is a member's.
+SessionsLock::SessionsLock() noexcept NO_THREAD_SAFETY_ANALYSIS : lock_(g_sessions_mutex) {
+  if (memory_here() == Memory::kCopied) enter_child(Descriptors::kPerhapsShared);
+}
+SessionsLock::~SessionsLock() NO_THREAD_SAFETY_ANALYSIS = default;
+
+bool answers_only() noexcept { return memory_here() == Memory::kLent; }
 
 bool Session::fill(Side& side, const SessionPlan& plan) noexcept {
   size_t flags = plan.regions.size() + 1;
@@ -91,6 +106,7 @@ Status Session::start(const SessionPlan& plan) noexcept {
   if (!fill(side, plan)) return {ENOMEM, "no memory for the regions"};
   if (!seal_regions(side.regions->data(), static_cast<uint32_t>(side.regions->size())))
     return {EINVAL, "the regions are not in ascending order"};
+  if (answers_only()) return {};
   if (!enlist(this)) return {EAGAIN, "too many dialects in one process"};
   if (auto guarded = install_fault_guard(); !guarded) return guarded;
   if (!tables_.may_fault) tables_.may_fault = true;  // ticks read it
@@ -106,6 +122,7 @@ Status Session::start(const SessionPlan& plan) noexcept {
 }
 
 void Session::stop() noexcept {
+  if (answers_only()) return;
   clock_.stop();
   withdraw(&tables_);
 }
@@ -146,12 +163,12 @@ bool last_session_clock(ClockKind* kind) noexcept {
 
 /// In the child of a fork: clocks are not inherited, and ticks in flight in other threads do not exist.
 /// Behind a seccomp filter there is no clock: it may kill whoever asks for one.
-void rearm_sessions() noexcept {
+void rearm_sessions(Descriptors descriptors) noexcept {
   for (Session* session : g_sessions) {
     if (session == nullptr) break;
     forget_in_flight(&session->tables_);
     if (!session->clock_.running() || has_seccomp_filter()) continue;
-    if (auto ticking = session->clock_.restart(); !ticking) session->stop();
+    if (auto ticking = session->clock_.restart(descriptors); !ticking) session->stop();
   }
 }
 

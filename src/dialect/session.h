@@ -14,9 +14,26 @@
 
 namespace pctally {
 
-/// The lock of all dialects. Hold it, as a CallLock, from the first read of a session's state to the last
+/// The lock of all dialects. Hold it, as a SessionsLock, from the first read of a session's state to the last
 /// change of it: the pages' calls are system calls, so a handler that interrupts one may make another.
 extern Mutex g_sessions_mutex;
+
+/// Holds it from here to the end of the block. A child that no handler of fork(2) has seen, for it came by
+/// _Fork(3) or the bare clone(2), goes on from here as after fork(2).
+class SCOPED_CAPABILITY SessionsLock {
+ public:
+  SessionsLock() noexcept ACQUIRE(g_sessions_mutex);
+  ~SessionsLock() RELEASE();
+  SessionsLock(const SessionsLock&) = delete;
+  SessionsLock& operator=(const SessionsLock&) = delete;
+
+ private:
+  CallLock lock_;
+};
+
+/// True in the child of a vfork(2), which runs in its parent's memory: each call answers there as it would,
+/// and changes nothing.
+[[nodiscard]] bool answers_only() noexcept;
 
 /// What a session counts. The regions are copied by start(). Their cells are the caller's; ticks raise them
 /// until the session is stopped or replaced.
@@ -41,11 +58,12 @@ class Session {
 
   /// Turns the profile on, or replaces the plan: no tick falls between the two plans, and on return no
   /// tick uses the old buffers. On an error nothing has changed, except that EAGAIN for a new period
-  /// leaves the profile off. Errors: EINVAL (regions out of order), ENOMEM, EAGAIN (no timer, session or
-  /// free signal left).
+  /// leaves the profile off; and in lent memory (answers_only()). Errors: EINVAL (regions out of order),
+  /// ENOMEM, EAGAIN (no timer, session or free signal left).
   Status start(const SessionPlan& plan) noexcept REQUIRES(g_sessions_mutex);
 
-  /// Turns the profile off. On return no tick is in flight: the buffers are the caller's again.
+  /// Turns the profile off. On return no tick is in flight: the buffers are the caller's again. Does nothing
+  /// in lent memory.
   void stop() noexcept REQUIRES(g_sessions_mutex);
 
   /// Started, not stopped, and not ended by a tick (a counter at SVR4's limit; a fault in the last buffer).
@@ -64,7 +82,7 @@ class Session {
 
  private:
   friend bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
-  friend void rearm_sessions() noexcept REQUIRES(g_sessions_mutex);
+  friend void rearm_sessions(Descriptors descriptors) noexcept REQUIRES(g_sessions_mutex);
 
   /// What a published table points to. There are two: the one that is published never changes.
   struct Side {

@@ -28,7 +28,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL int pctally_svr4_profil(unsigned short* buff, unsigned int bufsiz, size_t offset,
                                              unsigned int scale) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   return set_errno(
       profil_one(&g_svr4, policy(), {.base = buff, .bytes = bufsiz, .offset = offset, .scale = scale}));
 }

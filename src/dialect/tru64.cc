@@ -42,7 +42,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL void pctally_tru64_profil(void* buffer, long buffer_size, long offset,
                                                unsigned long scale_or_flags) {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   if (offset == kTru64Extended) {
     // The page has an int there: a caller with its prototype leaves the upper half of the register as it was.
     set_errno(extended(static_cast<const pctally_tru64_profil_args*>(buffer), static_cast<int>(buffer_size),

@@ -309,7 +309,7 @@ PCTALLY_API int pctally_ledger(struct pctally_tick_ledger* ledger) {
 PCTALLY_API int pctally_profil_ledger(const char* system, struct pctally_tick_ledger* ledger) {
   if (system == nullptr || ledger == nullptr)
     return failed(fail(EINVAL, "%s is NULL", system == nullptr ? "system" : "ledger").error());
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   const Session* session = session_of(system);
   if (session == nullptr) return failed(fail(ESRCH, "no profile of %s was ever on", system).error());
   *ledger = account(session->ledger());

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dialect/caller_memory.h"
+#include "dialect/session.h"
 #include "monfile/mon_scale.h"
 
 namespace pctally {
@@ -43,6 +44,7 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
   if (scale == 0 || histogram.counters.size_bytes() > system.most_bytes) return EINVAL;
   if (!writable(arguments.buffer, arguments.words * kWord)) return EFAULT;
   auto* counters = static_cast<uint16_t*>(arguments.buffer) + head_words(system, arguments);
+  if (answers_only()) return 0;
   system.monitor.drop();
   memset(arguments.buffer, 0, arguments.words * kWord);
   MonHeader header{static_cast<uintptr_t>(arguments.low), static_cast<uintptr_t>(arguments.high),

@@ -89,7 +89,7 @@ void* Monitor::allocate(size_t bytes) noexcept {
 }
 
 void Monitor::finish() noexcept {
-  if (!active()) return;
+  if (!active() || answers_only()) return;
   int error = errno;
   pause();
   save();
@@ -101,6 +101,7 @@ void Monitor::finish() noexcept {
 }
 
 void Monitor::drop() noexcept {
+  if (answers_only()) return;
   pause();
   regions_->clear();
 }

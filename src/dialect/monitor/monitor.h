@@ -50,10 +50,12 @@ class Monitor {
   /// New zeroed counters that the monitor owns; frees the old ones. Null when memory is refused.
   void* allocate(size_t bytes) noexcept REQUIRES(g_monitors_mutex);
 
-  /// Turns the profil off and writes the file. Does nothing if nothing is on.
+  /// Turns the profil off and writes the file. Does nothing if nothing is on, or in lent memory
+  /// (answers_only()).
   void finish() noexcept REQUIRES(g_monitors_mutex);
 
-  /// Turns the profil off, and forgets it: its counters are never written.
+  /// Turns the profil off, and forgets it: its counters are never written. Does nothing in lent
+  /// memory.
   void drop() noexcept REQUIRES(g_monitors_mutex);
 
   /// Turns the profil off; keep() may follow, or finish().

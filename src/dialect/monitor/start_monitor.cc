@@ -31,7 +31,7 @@ bool add_regions(const StartMonitor& system, const TextRange& range, unsigned ch
 /// False too if the program has ended the profile by a call of its own.
 bool is_counting(const StartMonitor& system) noexcept REQUIRES(g_monitors_mutex) {
   if (!system.monitor.active()) return false;
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   const Session* session = session_of(system.system);
   return session != nullptr && session->on();
 }
@@ -43,7 +43,7 @@ int control_monitor(const StartMonitor& system, bool on) noexcept REQUIRES(g_mon
     if (system.monitor.active()) system.monitor.pause();
     return 0;
   }
-  if (system.monitor.regions().empty()) return 0;
+  if (system.monitor.regions().empty() || answers_only()) return 0;
   if (int error = system.profil(system.monitor.regions()); error != 0) return error;
   system.monitor.set_running();
   return 0;
@@ -58,6 +58,7 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
     if (range.low >= range.high) return EINVAL;
     counters += counters_for(system, range);
   }
+  if (answers_only()) return 0;
   system.monitor.finish();
   system.monitor.drop();  // ends the program's own profil, of the same system, too
   if (counters > SIZE_MAX >> cell_shift(system.kind)) return ENOMEM;

@@ -6,6 +6,7 @@
 #include "dialect/caller_memory.h"
 #include "dialect/monitor/classic_monitor.h"
 #include "dialect/monitor/start_monitor.h"
+#include "dialect/session.h"
 #include "pctally/tru64.h"
 
 namespace pctally {
@@ -97,6 +98,7 @@ int start_extended(const pctally_tru64_monitor_args* from, int count, int* wrong
     region = monitor_region(kTru64Profil, {entry.buffer, bytes_of(entry), CellKind::kU32},
                             address(entry.lowpc), address(entry.highpc), scale_of(entry));
   }
+  if (answers_only()) return 0;
   g_monitor.drop();
   for (size_t i = 0; i < number; ++i) memset(entries[i].buffer, 0, bytes_of(entries[i]));
   if (int error = profil_regions({kept, number}); error != 0) return error;

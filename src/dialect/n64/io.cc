@@ -173,7 +173,7 @@ __attribute__((destructor)) void remove_socket() {
 
 void start_io_thread() noexcept {
   CallLock lock(g_mutex);
-  if (!g_running) {
+  if (!g_running && !answers_only()) {
     close_listener();
     g_running = listen_here() && create_thread();
     if (!g_running && g_io.listener >= 0) unlink(g_io.path), close_listener();

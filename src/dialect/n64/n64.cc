@@ -79,11 +79,12 @@ Complaint check_list(const pctally_n64_prof* given, uint32_t count, List* list) 
 }
 
 Complaint init(const pctally_n64_prof* given, uint32_t count) noexcept {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   List list;
   MappedArray<Region> regions;
   if (Complaint complaint = check_list(given, count, &list); complaint.code != 0) return complaint;
   if (!make_regions({list.data(), list.size()}, &regions)) return illegal_count(count);
+  if (answers_only()) return {};
   for (const pctally_n64_prof& entry : list) memset(entry.histo_base, 0, bytes_of(entry));
   profile().list = static_cast<List&&>(list);
   profile().regions = static_cast<MappedArray<Region>&&>(regions);
@@ -95,10 +96,11 @@ Complaint init(const pctally_n64_prof* given, uint32_t count) noexcept {
 /// Without a timer the profile is on all the same: ticks by pctally_count() count, and
 /// osProfileStop() reports it.
 Complaint start(uint32_t microseconds) noexcept {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   Profile& self = profile();
   if (microseconds < PCTALLY_N64_MIN_INTERVAL) return {PCTALLY_N64_START_TIME, PCTALLY_N64_MIN_INTERVAL};
   if (self.active) return {PCTALLY_N64_START_FLAG};
+  if (answers_only()) return {};
   Region overflow = overflow_region(&self.overflow);
   SessionPlan plan{{self.regions.data(), self.regions.size()}, &overflow, uint64_t{microseconds} * 1000};
   self.timed = bool(g_session.start(plan));
@@ -109,9 +111,10 @@ Complaint start(uint32_t microseconds) noexcept {
 }
 
 Complaint stop() noexcept {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   if (!profile().active) return {PCTALLY_N64_STOP_FLAG};
   bool had_timer = profile().timed && g_session.on();  // off: a child of fork(2) got no timer of its own
+  if (answers_only()) return had_timer ? Complaint{} : Complaint{PCTALLY_N64_STOP_TIMER};
   g_session.stop();
   profile().active = false;
   if (!had_timer) return {PCTALLY_N64_STOP_TIMER};
@@ -121,14 +124,14 @@ Complaint stop() noexcept {
 }  // namespace
 
 Summary summary() noexcept {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   const Profile& self = profile();
   return {self.generation, static_cast<uint32_t>(self.list.size()), self.period_us,
           __atomic_load_n(&self.overflow, __ATOMIC_RELAXED)};
 }
 
 bool section(uint64_t generation, uint32_t index, Section* section) noexcept {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   if (generation != profile().generation) return false;
   const pctally_n64_prof& entry = profile().list[index];
   *section = {number_of(entry.text_start), entry.histo_size};
@@ -137,7 +140,7 @@ bool section(uint64_t generation, uint32_t index, Section* section) noexcept {
 
 bool read_counters(uint64_t generation, uint32_t section, uint32_t first, uint32_t count, uint16_t* to,
                    UserMemory* memory) noexcept {
-  CallLock lock(g_sessions_mutex);
+  SessionsLock lock;
   if (generation != profile().generation) return false;
   const uint16_t* from = profile().list[section].histo_base + first;
   MemoryRead done = memory->read(from, to, count * sizeof(uint16_t));
