@@ -66,6 +66,16 @@ class CAPABILITY("mutex") Mutex {
     __atomic_store_n(&held_, true, __ATOMIC_RELEASE);
   }
 
+  /// Async-signal-safe.
+  bool try_lock() noexcept PCTALLY_ANNOTATION(try_acquire_capability(true)) {
+    uint32_t expected = kFree;
+    if (!__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return false;
+    holder_ = pthread_self();
+    __atomic_store_n(&held_, true, __ATOMIC_RELAXED);
+    return true;
+  }
+
   void unlock() noexcept RELEASE() {
     const Changing changing;
     __atomic_store_n(&held_, false, __ATOMIC_RELAXED);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/fork_hook.h"
+#include "clock/clock_watch.h"
 #include "clock/hand_tick.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
@@ -18,6 +19,7 @@ namespace pctally {
 constinit Mutex g_sessions_mutex;
 
 void rearm_sessions(Descriptors descriptors) noexcept REQUIRES(g_sessions_mutex);
+void watch_clocks() noexcept REQUIRES(g_sessions_mutex);
 
 // All sessions that were ever on. Ticks read the list without the lock, so no entry is removed.
 namespace {
@@ -47,7 +49,9 @@ void enter_child(Descriptors descriptors) noexcept REQUIRES(g_sessions_mutex) {
   note_own_process();
   ThreadTimers::forget_parent();
   claim_memory();
+  ClockWatch::forget();
   rearm_sessions(descriptors);
+  if (!has_seccomp_filter()) watch_clocks();
 }
 
 void in_child() {
@@ -93,10 +97,42 @@ RegionTable Session::table_of(Side& side, bool has_overflow) noexcept {
 
 Status Session::keep_time(uint64_t period_ns) noexcept {
   ClockKind kind = clock_for(period_ns);
-  if (clock_.running() && kind != ClockKind::kNone && period_ns == period_ns_) return {};
+  const bool same = clock_.running() && kind != ClockKind::kNone && period_ns == period_ns_;
+  if (same && !clock_.replaced() && clock_.intact()) return {};
   clock_.stop();
-  if (kind == ClockKind::kNone) return {};
-  return clock_.start(&tables_, {kind, period_ns});
+  const Status started = kind == ClockKind::kNone ? Status() : clock_.start(&tables_, {kind, period_ns});
+  watch_clocks();
+  return started;
+}
+
+/// A clock whose ticks came all the same is left alone: the program's handler of SIGTRAP may call ours.
+void Session::mend_clock() noexcept {
+  const uint64_t ticks = load_relaxed(&ledger_.samples);
+  const bool silent = ticks == ticks_at_last_check_;
+  ticks_at_last_check_ = ticks;
+  if (!silent || clock_.kind() != ClockKind::kTrap || clock_.intact()) return;
+  (void)clock_.replace();
+  __atomic_store_n(&g_last_clock, static_cast<int>(clock_.kind()), __ATOMIC_RELAXED);
+}
+
+/// The watch's check, in a signal handler. A call that is under way is not waited for.
+void mend_clocks() noexcept {
+  const NotCancelled not_cancelled;
+  if (!g_sessions_mutex.try_lock()) return;
+  for (Session* session : g_sessions)
+    if (session != nullptr) session->mend_clock();
+  g_sessions_mutex.unlock();
+}
+
+/// While a clock is the trap. Without the watch it is mended by the next call.
+void watch_clocks() noexcept {
+  bool any = false;
+  for (const Session* session : g_sessions)
+    if (session != nullptr && session->clock_.kind() == ClockKind::kTrap) any = true;
+  if (any)
+    (void)ClockWatch::start(mend_clocks);
+  else
+    ClockWatch::stop();
 }
 
 Status Session::start(const SessionPlan& plan) noexcept {
@@ -125,6 +161,8 @@ void Session::stop() noexcept {
   if (answers_only()) return;
   clock_.stop();
   withdraw(&tables_);
+  if (has_seccomp_filter()) return;
+  watch_clocks();
 }
 
 bool Session::on() const noexcept {

@@ -83,6 +83,8 @@ class Session {
  private:
   friend bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
   friend void rearm_sessions(Descriptors descriptors) noexcept REQUIRES(g_sessions_mutex);
+  friend void watch_clocks() noexcept REQUIRES(g_sessions_mutex);
+  friend void mend_clocks() noexcept;
 
   /// What a published table points to. There are two: the one that is published never changes.
   struct Side {
@@ -95,6 +97,7 @@ class Session {
   static bool fill(Side& side, const SessionPlan& plan) noexcept;
   RegionTable table_of(Side& side, bool has_overflow) noexcept;
   Status keep_time(uint64_t period_ns) noexcept REQUIRES(g_sessions_mutex);
+  void mend_clock() noexcept REQUIRES(g_sessions_mutex);
 
   const char* system_;
   PublishedTables tables_{};
@@ -102,6 +105,7 @@ class Session {
   unsigned side_in_use_ = 0;
   uint64_t period_ns_ GUARDED_BY(g_sessions_mutex) = 0;
   TickClock clock_ GUARDED_BY(g_sessions_mutex){};
+  uint64_t ticks_at_last_check_ GUARDED_BY(g_sessions_mutex) = 0;
   Ledger ledger_{};
 };
 

@@ -241,6 +241,62 @@ TEST_F(dialects_engine, pairs_while_four_threads_spin) {
   EXPECT_GT(ticks(), 0u);
 }
 
+void close_descriptors() {
+  for (int fd = 3; fd < 4096; ++fd) close(fd);
+}
+
+// A daemon closes all it does not know. The watch looks every 16 kernel ticks.
+TEST_F(dialects_engine, goes_on_by_the_timer_where_the_program_has_closed_its_descriptors) {
+  tru64_on();
+  int status = in_child([] {
+    close_descriptors();
+    for (int slice = 0; slice < 100 && strcmp(pctally_engine(), "timer") != 0; ++slice) burn(20'000'000);
+    const unsigned before = ticks();
+    burn(300'000'000);
+    return are_ticks_of(ticks() - before, 300'000'000, kTru64PeriodNs) ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(dialects_engine, the_next_call_opens_its_descriptors_again) {
+  for (bool lost_before : {false, true}) {
+    int status = in_child([lost_before] {
+      tru64_on();
+      close_descriptors();
+      for (int slice = 0; lost_before && slice < 100 && strcmp(pctally_engine(), "timer") != 0; ++slice)
+        burn(20'000'000);
+      tru64_on();
+      if (strcmp(pctally_engine(), "trap") != 0) return 2;
+      const unsigned before = ticks();
+      burn(300'000'000);
+      return strcmp(pctally_engine(), "trap") == 0 &&
+                     are_ticks_of(ticks() - before, 300'000'000, kTru64PeriodNs)
+                 ? 0
+                 : 1;
+    });
+    EXPECT_EQ(status, 0) << "1: nothing, or too much, is counted; 2: another engine; " << lost_before;
+  }
+}
+
+TEST_F(dialects_engine, the_next_osprofilestart_opens_its_descriptors_again) {
+  int status = in_child([] {
+    static u16 hot[kBurnBytes / 4];
+    OSProf list[] = {{hot, kBurnBytes / 4, reinterpret_cast<u32*>(reinterpret_cast<uintptr_t>(burn)),
+                      reinterpret_cast<u32*>(reinterpret_cast<uintptr_t>(burn) + kBurnBytes)}};
+    osProfileInit(list, 1);
+    osProfileStart(1000);
+    close_descriptors();
+    osProfileStop();
+    osProfileStart(1000);
+    burn(300'000'000);
+    return strcmp(pctally_engine(), "trap") == 0 &&
+                   are_ticks_of(static_cast<double>(sum(hot)), 300'000'000, 1'000'000)
+               ? 0
+               : 1;
+  });
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(dialects_engine, chosen_by_the_environment) {
   for (const char* engine : {"timer", "trap", "manual"}) {
     setenv("PCTALLY_ENGINE", engine, 1);
