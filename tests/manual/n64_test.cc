@@ -161,6 +161,21 @@ TEST_F(n64_osprofile_description, init_initializes_and_starts_the_io_thread) {
         << signal;
 }
 
+// A daemon closes the descriptors that it does not know.
+TEST_F(n64_osprofile_description, init_starts_the_io_thread_again_where_its_socket_was_closed) {
+  int status = in_child([this] {
+    for (int round = 0; round < 3; ++round) {
+      init();
+      if (!dump_self()) return 1;
+      usleep(round * 50'000);  // the thread is in its call of poll(2), or on its way there
+      for (int fd = 3; fd < 256; ++fd) close(fd);
+    }
+    init();
+    return dump_self() ? 0 : 2;
+  });
+  EXPECT_EQ(status, 0) << "gperf is not answered";
+}
+
 TEST_F(n64_osprofile_description, init_clears_the_counters) {
   init_and_start();
   tick_at(kStart), tick_at(1);

@@ -90,10 +90,19 @@ void serve(int socket) noexcept {
   if (channel.receive(kRequest)) send_all(&channel);
 }
 
+/// poll(2) does not end when its descriptor is closed.
+constexpr int kLookMs = 60'000;
+
+/// Its number may be another socket's by now.
+bool has_listener(const IoThread& io) noexcept {
+  return io.listener >= 0 && inode_of(io.listener) == io.inode;
+}
+
 bool wait_for_query(const IoThread& io) noexcept {
   pollfd waiting{io.listener, POLLIN, 0};
-  if (poll(&waiting, 1, -1) < 0) return errno == EINTR;
-  return (waiting.revents & POLLNVAL) == 0 && inode_of(io.listener) == io.inode;
+  if (!has_listener(io)) return false;
+  if (poll(&waiting, 1, kLookMs) < 0) return errno == EINTR;
+  return (waiting.revents & POLLNVAL) == 0 && has_listener(io);
 }
 
 IoThread io_thread() noexcept {
@@ -111,7 +120,7 @@ void* run_io(void*) {
     if (socket < 0 && (errno == EMFILE || errno == ENFILE)) poll(nullptr, 0, 100);
   }
   CallLock lock(g_mutex);
-  g_running = false;
+  if (g_io.inode == io.inode) g_running = false;  // else another thread waits at another socket
   return nullptr;
 }
 
@@ -149,7 +158,18 @@ bool listen_here() noexcept REQUIRES(g_mutex) {
 }
 
 void close_listener() noexcept REQUIRES(g_mutex) {
-  if (g_io.listener >= 0 && inode_of(g_io.listener) == g_io.inode) close(g_io.listener);
+  if (has_listener(g_io)) close(g_io.listener);
+  g_io = IoThread{};
+}
+
+/// Of a listener that the program has closed, so that the name is free again: while a thread waits at it the
+/// socket lives on. One of the parent's stays, also where a child by the bare clone(2) shares its
+/// descriptors.
+void leave_socket() noexcept REQUIRES(g_mutex) {
+  if (g_io.listener >= 0 && g_io.owner == getpid()) {
+    unlink(g_io.path);
+    close_listener();
+  }
   g_io = IoThread{};
 }
 
@@ -173,11 +193,10 @@ __attribute__((destructor)) void remove_socket() {
 
 void start_io_thread() noexcept {
   CallLock lock(g_mutex);
-  if (!g_running && !answers_only()) {
-    close_listener();
-    g_running = listen_here() && create_thread();
-    if (!g_running && g_io.listener >= 0) unlink(g_io.path), close_listener();
-  }
+  if (answers_only() || (g_running && has_listener(g_io) && g_io.owner == getpid())) return;
+  leave_socket();
+  g_running = listen_here() && create_thread();
+  if (!g_running && g_io.listener >= 0) unlink(g_io.path), close_listener();
 }
 
 void flush() noexcept {
