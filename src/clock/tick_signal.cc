@@ -148,6 +148,21 @@ int free_signal(int below, int blocked) noexcept REQUIRES(g_threads) {
   return 0;
 }
 
+/// One that the program has a handler for, or at last one that it ignores, which a program that it executes
+/// shall find ignored. None that it blocks: it may wait for it.
+int handled_signal(int below) noexcept REQUIRES(g_threads) {
+  int ignored = 0;
+  for (int signal = below - 1; signal > SIGRTMIN; --signal) {
+    struct sigaction action;
+    if (sigismember(&g_blocked, signal) == 1 || kernel_sigaction(signal, nullptr, &action) != 0 ||
+        action.sa_sigaction == on_tick)
+      continue;
+    if (action.sa_handler != SIG_IGN) return signal;
+    if (ignored == 0) ignored = signal;
+  }
+  return ignored;
+}
+
 /// From the top: applications take theirs from SIGRTMIN upwards. A program that blocks all was executed so.
 /// Which of them it may wait for is not known: they are named from either end, hardly from the middle.
 int free_signal(int below) noexcept REQUIRES(g_threads) {
@@ -170,10 +185,12 @@ Status install_handler(int below) noexcept REQUIRES(g_threads) {
     SignalsWait::leave_out_waiting(&g_blocked);
   }
   g_knows_blocked = true;
-  const int signal = free_signal(below);
+  const int free = free_signal(below), signal = free != 0 ? free : handled_signal(below);
   if (signal == 0) return {EAGAIN, "no real-time signal is free for the timer"};
+  struct sigaction behind {};
+  kernel_sigaction(signal, nullptr, &behind);
+  g_program_action.set(behind);  // before ours is there: the next signal may be the program's
   if (auto set = set_handler(signal); !set) return set;
-  g_program_action.action() = {};
   __atomic_store_n(&g_signal, signal, __ATOMIC_RELEASE);
   if (sigismember(&g_blocked, signal) == 1) next_sigmask(SIG_UNBLOCK, signal);
   return {};
@@ -220,8 +237,7 @@ bool TickSlot::stolen() noexcept {
 bool TickSlot::go_lower() noexcept {
   if (g_proven) return false;
   const int below = g_signal;
-  struct sigaction none {};
-  kernel_sigaction(below, &none, nullptr);
+  kernel_sigaction(below, &g_program_action.action(), nullptr);
   __atomic_store_n(&g_signal, 0, __ATOMIC_RELEASE);
   return bool(install_handler(below));
 }

@@ -345,6 +345,39 @@ TEST_F(dialects_together, a_call_is_no_cancellation_point) {
   EXPECT_EQ(in_child(call_in_a_cancelled_thread), 6);
 }
 
+volatile sig_atomic_t g_noted[_NSIG];
+
+void note_signal(int signal) { g_noted[signal] = g_noted[signal] + 1; }
+
+/// Each real-time signal is the program's: its handler runs for each that is sent.
+int profile_with(void (*handler)(int)) {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal)
+    if (signal != SIGCHLD) ::signal(signal, handler);
+  static uint16_t cells[kBurnBytes / 2] = {};
+  if (pctally_svr4_profil(cells, sizeof cells, text_of<uintptr_t>(burn), 0x10000) != 0) return 1;
+  if (burn_for_ticks(cells, 5) < 5) return 2;
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) {
+    raise(signal);
+    if (g_noted[signal] != (handler == note_signal ? 1 : 0)) return 3;
+  }
+  const uint64_t before = sum(cells);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal)
+    if (::signal(signal, SIG_IGN) != handler) return 4;
+  burn_for_ticks(cells, 5);
+  pctally_svr4_profil(nullptr, 0, 0, 0);
+  return sum(cells) >= before + 5 ? 0 : 5;
+}
+
+TEST_F(dialects_together, a_program_that_handles_every_signal_is_profiled) {
+  use_clock();
+  EXPECT_EQ(in_child([] { return profile_with(note_signal); }), 0);
+}
+
+TEST_F(dialects_together, a_program_that_ignores_every_signal_is_profiled) {
+  use_clock();
+  EXPECT_EQ(in_child([] { return profile_with(SIG_IGN); }), 0);
+}
+
 sigjmp_buf g_back;
 int* volatile g_no_memory = reinterpret_cast<int*>(24);
 volatile int g_seen;
