@@ -149,6 +149,7 @@ Status Session::start(const SessionPlan& plan) noexcept {
   if (auto timed = keep_time(plan.period_ns); !timed) return stop(), timed;
   if (!on()) ledger_ = Ledger{};
   period_ns_ = plan.period_ns;
+  need_fault_guard(GuardUser::kProfile, true);
   publish(&tables_, table_of(side, plan.overflow != nullptr));
   side_in_use_ = spare;
   __atomic_store_n(&g_last_clock, static_cast<int>(clock_.kind()), __ATOMIC_RELAXED);
@@ -163,6 +164,9 @@ void Session::stop() noexcept {
   withdraw(&tables_);
   if (has_seccomp_filter()) return;
   watch_clocks();
+  for (const Session* session : g_sessions)
+    if (session != nullptr && session->on()) return;
+  need_fault_guard(GuardUser::kProfile, false);
 }
 
 bool Session::on() const noexcept {

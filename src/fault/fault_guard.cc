@@ -105,6 +105,14 @@ bool claim_fault(siginfo_t* info, void* context) noexcept {
 
 void claim_faults_first(Claim claim) noexcept { __atomic_store_n(&g_first_claim, claim, __ATOMIC_RELEASE); }
 
+void need_fault_guard(GuardUser user, bool needed) noexcept {
+  static unsigned users = 0;
+  const auto bit = static_cast<unsigned>(user);
+  const unsigned now = needed ? __atomic_or_fetch(&users, bit, __ATOMIC_ACQ_REL)
+                              : __atomic_and_fetch(&users, ~bit, __ATOMIC_ACQ_REL);
+  for (int signal : {SIGSEGV, SIGBUS}) need_front(signal, now != 0);
+}
+
 Status install_fault_guard(int signal) noexcept {
   return put_in_front(signal, claim_fault, WhileClaiming::kBlockAsBefore);
 }

@@ -16,6 +16,11 @@ namespace pctally {
 /// without guarded cells.
 Status install_fault_guard() noexcept;
 
+/// Who cannot do without the guard, also where the program ignores these signals. When nobody is left they
+/// are the kernel's to ignore, which a program that is executed inherits. Not from a signal handler.
+enum class GuardUser : unsigned char { kProfile = 1, kPaths = 2 };
+void need_fault_guard(GuardUser user, bool needed) noexcept;
+
 /// As above for SIGSEGV or SIGBUS alone, on every machine.
 Status install_fault_guard(int signal) noexcept;
 

@@ -22,6 +22,7 @@ struct Front {
   Claim claim;
   WhileClaiming masking;
   unsigned levels;  ///< in use
+  bool needed;      ///< also where the signal is to be ignored
   DisplacedAction previous[kLevels];
 };
 Front g_fronts[kSignals] = {};
@@ -155,7 +156,8 @@ bool exchange_behind(int signal, const struct sigaction* action, struct sigactio
   if (level == kLevels) return false;
   Front& front = front_of(signal);
   const bool ignored = action != nullptr && action->sa_handler == SIG_IGN;
-  if (ignored && signal != SIGTRAP) return false;  // a program it executes shall inherit that
+  if (ignored && signal != SIGTRAP && !front.needed)
+    return false;  // a program it executes shall inherit that
   if (before != nullptr) *before = front.previous[level].action();
   if (action == nullptr) return true;
   front.previous[level].set(*action);
@@ -163,6 +165,16 @@ bool exchange_behind(int signal, const struct sigaction* action, struct sigactio
   adapted.sa_sigaction = kHandlers[level];
   kernel_sigaction(signal, &adapted, nullptr);
   return true;
+}
+
+void need_front(int signal, bool needed) noexcept {
+  Front& front = front_of(signal);
+  struct sigaction ours;
+  front.needed = needed;
+  if (needed || kernel_sigaction(signal, nullptr, &ours) != 0) return;
+  const unsigned level = level_of(ours);
+  if (level == kLevels || front.previous[level].action().sa_handler != SIG_IGN) return;
+  kernel_sigaction(signal, &front.previous[level].action(), nullptr);
 }
 
 bool has_front(int signal) noexcept { return front_of(signal).levels != 0; }

@@ -37,6 +37,10 @@ void block_all_but_guarded(sigset_t* mask) noexcept;
 /// may be null.
 bool exchange_behind(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
+/// From now on we cannot do without the handler of SIGSEGV or SIGBUS, or can again. An action "ignore" behind
+/// ours is then the kernel's.
+void need_front(int signal, bool needed) noexcept;
+
 /// The default action of a signal that was sent: it is sent again, with ours gone. Where that is refused, it
 /// would come to us for ever: the process ends with the status a shell has for the signal. From a handler of
 /// ours that blocks it.

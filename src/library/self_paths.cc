@@ -56,6 +56,7 @@ Result<void> SelfPaths::start(ProfileFile* file, uint64_t path_bytes) noexcept {
   paths->first_come = 1;
   if (!make_slots()) return fail(ENOMEM, "no memory for call paths");
   if (auto guarded = install_fault_guard(); !guarded) return explained(guarded);
+  need_fault_guard(GuardUser::kPaths, true);
   know_own_code(&own_);
   if (is_main_thread()) know_main_stack();
   trees_ = trees_of(*file, paths);

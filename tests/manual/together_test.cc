@@ -435,6 +435,33 @@ TEST_F(dialects_together, a_later_fault_handler_stands_behind_the_guard) {
         << "1: it got the tick's fault; 2: it did not get its own; signal(3): " << by_signal;
 }
 
+// "The entry is silently disabled", "turned off if a buff update would cause a memory fault": so it is where
+// the program ignores the signals of faults, before the call or after it.
+int vanish_where_ignored(int signal, bool before) {
+  Fenced gone(64);
+  if (before) ::signal(signal, SIG_IGN);
+  pctally_svr4_profil(gone.as<uint16_t>(), 64, kText, 0x10000);
+  if (!before && ::signal(signal, SIG_IGN) != SIG_DFL) return 1;
+  raise(signal);
+  gone.unmap();
+  tick_at(kText);
+  if (::signal(signal, SIG_IGN) != SIG_IGN) return 2;
+  all_off();
+  const char* name = signal == SIGSEGV ? "SEGV" : "BUS";
+  execl("/bin/sh", "sh", "-c", "kill -s $0 $$", name, nullptr);
+  return 3;
+}
+
+TEST_F(dialects_together,
+       a_fault_that_the_program_ignores_stands_behind_the_guard_and_is_inherited_afterwards) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own SIGSEGV handler stands in front";
+#endif
+  for (int signal : {SIGSEGV, SIGBUS})
+    for (bool before : {false, true})
+      EXPECT_EQ(in_child([&] { return vanish_where_ignored(signal, before); }), 0) << signal << ' ' << before;
+}
+
 TEST_F(dialects_together, a_crash_is_still_a_crash) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's own SIGSEGV handler ends the process with a status, not by the signal";
