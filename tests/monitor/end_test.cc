@@ -123,6 +123,61 @@ TEST_F(MonitorCalls, the_end_of_the_process_writes_what_bsd_has_resumed) {
   }
 }
 
+struct OneMonitor {
+  const char* name;
+  void (*begin)();
+  void (*end)();
+  void (*halt)();  ///< null: there is no such call
+};
+
+unsigned short g_words[100];
+unsigned g_counts[32];
+char* const g_low = reinterpret_cast<char*>(kText);
+const pctally_aix_prof g_aix_ranges[2] = {{g_low, g_low + 64, g_words, 32, UINT32_MAX}};
+const pctally_tru64_monitor_args g_tru64_range = {g_low, g_low + 64, g_counts, sizeof g_counts};
+const pctally_hpux_text_region g_hpux_region = {kText, kText + 64, nullptr};
+const OneMonitor kMonitors[] = {
+    {"bsd", [] { pctally_bsd_monstartup(kText, kText + 64); }, [] { pctally_bsd_mcleanup(); },
+     [] { pctally_bsd_moncontrol(0); }},
+    {"glibc", [] { pctally_glibc_monstartup(kText, kText + 64); }, [] { pctally_glibc_mcleanup(); },
+     [] { pctally_glibc_moncontrol(0); }},
+    {"hpux",
+     [] { pctally_hpux_smonitor(&g_hpux_region, 1, g_counts, sizeof g_counts, 0, PCTALLY_HPUX_UINT); },
+     [] { pctally_hpux_smonitor(nullptr, 0, nullptr, 0, 0, 0); }, nullptr},
+    {"tru64",
+     [] { pctally_tru64_monitor(-1, 0, const_cast<pctally_tru64_monitor_args*>(&g_tru64_range), 1, 0); },
+     [] { pctally_tru64_monitor(0, 0, nullptr, 0, 0); }, nullptr},
+    {"aix", [] { (void)pctally_aix_monitor(1, 0, const_cast<pctally_aix_prof*>(g_aix_ranges), -1, 0); },
+     [] { (void)pctally_aix_monitor(0, 0, nullptr, 0, 0); }, [] { pctally_aix_moncontrol(0); }},
+    {"svr4", [] { pctally_svr4_monitor(place(0), place(64), g_words, 100, 0); },
+     [] { pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0); }, nullptr},
+};
+
+/// In the child of a vfork(2), which ends then.
+[[gnu::noinline]] void in_lent_memory(void (*call)()) {
+  const pid_t child = vfork();  // NOLINT(bugprone-unsafe-functions): it is what is tested
+  if (child == 0) {
+    call();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
+TEST_F(MonitorCalls, a_child_of_vfork_neither_ends_nor_replaces_its_parents) {
+  setenv("PCTALLY_MONITOR", "gmon.out", 1);
+  for (const OneMonitor& monitor : kMonitors) {
+    monitor.begin();
+    tick_at(kText);
+    in_lent_memory(monitor.end);
+    EXPECT_EQ(written(), -1) << monitor.name;
+    in_lent_memory(monitor.begin);
+    if (monitor.halt != nullptr) in_lent_memory(monitor.halt);
+    tick_at(kText);
+    monitor.end();
+    EXPECT_EQ(written(), 2) << monitor.name;
+  }
+}
+
 TEST_F(MonitorCalls, moncontrol_resumes_no_counters_that_are_gone) {
   unsigned short own[32] = {};
   auto nothing_is_on = [] { return pctally_count(text(), 1) == -1; };
