@@ -62,17 +62,16 @@ class CAPABILITY("mutex") Mutex {
     uint32_t expected = kFree;
     if (!__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       while (__atomic_exchange_n(&state_, kAwaited, __ATOMIC_ACQUIRE) != kFree) futex(FUTEX_WAIT, kAwaited);
-    __atomic_store_n(&holder_, pthread_self(), __ATOMIC_RELAXED);
-    __atomic_store_n(&held_, true, __ATOMIC_RELEASE);
+    note_holder();
   }
 
   /// Async-signal-safe.
   bool try_lock() noexcept PCTALLY_ANNOTATION(try_acquire_capability(true)) {
+    const Changing changing;
     uint32_t expected = kFree;
     if (!__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return false;
-    holder_ = pthread_self();
-    __atomic_store_n(&held_, true, __ATOMIC_RELAXED);
+    note_holder();
     return true;
   }
 
@@ -114,6 +113,11 @@ class CAPABILITY("mutex") Mutex {
       __atomic_signal_fence(__ATOMIC_SEQ_CST);
     }
   };
+
+  void note_holder() noexcept {
+    __atomic_store_n(&holder_, pthread_self(), __ATOMIC_RELAXED);
+    __atomic_store_n(&held_, true, __ATOMIC_RELEASE);
+  }
 
   void futex(int operation, uint32_t value) noexcept {
     const ErrnoKept errno_kept;

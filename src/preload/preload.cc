@@ -18,7 +18,6 @@
 #include <new>
 
 #include "base/errno_kept.h"
-#include "base/injection.h"
 #include "base/kernel/debugger.h"
 #include "base/kernel/proc_file.h"
 #include "base/next_call.h"
@@ -33,6 +32,7 @@
 #include "fault/file_guard.h"
 #include "fault/sent_fault.h"
 #include "histfile/call_paths.h"
+#include "histfile/injection.h"
 #include "histfile/publish.h"
 #include "preload/exec_hook.h"
 #include "preload/unload_hook.h"

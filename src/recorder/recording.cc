@@ -12,13 +12,13 @@
 #include <cmath>
 
 #include "base/file/file_at.h"
-#include "base/injection.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"
 #include "fault/file_guard.h"
 #include "histfile/call_paths.h"
 #include "histfile/chain.h"
 #include "histfile/histogram.h"
+#include "histfile/injection.h"
 #include "histfile/process_note.h"
 #include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"

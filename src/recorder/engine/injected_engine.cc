@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/injection.h"
 #include "base/sanitizer.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"
 #include "clock/tick_path.h"
 #include "histfile/chain.h"
+#include "histfile/injection.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 #include "recorder/engine/timer_probe.h"

@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "base/base_name.h"
-#include "base/injection.h"
 #include "base/kernel/debugger.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"
 #include "histfile/chain.h"
 #include "histfile/histogram.h"
+#include "histfile/injection.h"
 #include "perf/process_tree.h"
 #include "process/maps_line.h"
 #include "recorder/engine/injected_engine.h"

@@ -8,9 +8,9 @@
 
 #include <filesystem>
 
-#include "base/injection.h"
 #include "histfile/chain.h"
 #include "histfile/fresh_file_for_test.h"
+#include "histfile/injection.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
