@@ -118,7 +118,7 @@ bool memory_is_cleared_in_children() {
 
 TEST_P(children_without_handlers, one_of_vfork_ends_nothing_of_its_parents) {
   int status = in_child([] {
-    for (int round = 0; round < 4; ++round) {
+    for (int round = 0; round < 2; ++round) {
       GetParam().on();
       if (!counts()) return 1;
       if (!counts_once()) return 2;
