@@ -169,9 +169,9 @@ uint64_t CpuAccount::stolen_ns() const noexcept { return growth(stolen_first_ns_
 
 /// For a command, the larger of wait4's time and the engine's count: perf's, or what processes noted of
 /// themselves. perf misses processes that gain privileges at their exec; wait4 misses children that nobody
-/// waited for. A difference within the stolen time is
-/// ignored. For running processes, perf's count, or their clocks if these have more: perf misses the end of
-/// each process, which is a third of the time where processes do little else.
+/// waited for. A difference within the stolen time is ignored. For running processes, perf's count, or their
+/// clocks if these have more: perf misses the end of each process, which is a third of the time where
+/// processes do little else.
 CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_ns) const {
   CpuTime time = command != nullptr ? *command : by_clocks();
   if (!tree_ && !engine_ns) return time;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "base/file/new_file.h"
 #include "base/file/write_all.h"
@@ -107,11 +108,10 @@ uint64_t bytes_of(const std::string& text) {
   double bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + digits, bytes);
   if (error != std::errc() || end != text.data() + digits) return 0;
-  if (!unit.empty() && unit != "K" && unit != "M" && unit != "G") return 0;
-  for (const char* step = "KMG"; !unit.empty(); ++step) {
-    bytes *= 1024;
-    if (unit[0] == *step) break;
-  }
+  const std::vector<std::string> units = {"", "K", "M", "G"};
+  const auto known = std::ranges::find(units, unit);
+  if (known == units.end()) return 0;
+  bytes = std::ldexp(bytes, 10 * static_cast<int>(known - units.begin()));
   return bytes < 0x1p64 ? static_cast<uint64_t>(bytes) : 0;
 }
 

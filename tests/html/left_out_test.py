@@ -1,4 +1,4 @@
-"""What the page of report --html leaves out, and what it was not told: it says so, in words."""
+"""The page of report --html says what it leaves out, and what it does not know."""
 import json
 import os
 import re

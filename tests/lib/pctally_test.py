@@ -415,6 +415,6 @@ def main():
         print(f"skipped: {test}: {reason}")
     if not result.wasSuccessful() or not (result.testsRun or result.skipped):
         sys.exit(1)
-    # Not a case within a test, and not a class, of which no test is run.
+    # Whole tests alone: not a part of one (a subTest), and not a class, whose tests do not run.
     whole = [test for test, _ in result.skipped if isinstance(test, unittest.TestCase) and not hasattr(test, "test_case")]
     sys.exit(77 if result.testsRun == len(whole) else 0)

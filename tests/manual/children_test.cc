@@ -144,7 +144,8 @@ TEST_P(children_without_handlers, one_of_vfork_that_turns_on_changes_nothing) {
 }
 
 TEST_P(children_without_handlers, one_of_the_bare_clone_turns_off_for_itself) {
-  if (!memory_is_cleared_in_children()) GTEST_SKIP() << "a copy of memory cannot be told from lent memory";
+  if (!memory_is_cleared_in_children())
+    GTEST_SKIP() << "no memory is cleared in children here: one of _Fork looks like one of vfork";
   int status = in_child([] {
     GetParam().on();
     if (!counts()) return 1;
@@ -162,7 +163,8 @@ TEST_P(children_without_handlers, one_of_the_bare_clone_turns_off_for_itself) {
 }
 
 TEST_P(children_without_handlers, one_of_the_bare_clone_counts_after_a_call) {
-  if (!memory_is_cleared_in_children()) GTEST_SKIP() << "a copy of memory cannot be told from lent memory";
+  if (!memory_is_cleared_in_children())
+    GTEST_SKIP() << "no memory is cleared in children here: one of _Fork looks like one of vfork";
   int status = in_child([] {
     GetParam().on();
     const pid_t child = bare_clone();

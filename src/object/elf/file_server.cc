@@ -1,21 +1,19 @@
 #include "object/elf/file_server.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
-#include "base/time_ns.h"
+#include "base/file/passed_descriptor.h"
 #include "base/unique_fd.h"
 
 namespace pctally {
@@ -93,13 +91,7 @@ bool ends_in_time(const std::function<void()>& read) {
   if (child < 0) return true;
   if (child == 0) run_child(read);
   const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
-  const uint64_t until_ns = monotonic_ns() + kNsPerSecond / 1000 * kServerPatienceMs;
-  pollfd event = {ended.get(), POLLIN, 0};
-  int ready = -1;
-  errno = EINTR;  // as by the change of a window's size
-  while (ended.valid() && ready < 0 && errno == EINTR)
-    ready = poll(&event, 1, to_poll_ms(until_ns - std::min(until_ns, monotonic_ns())));
-  const bool in_time = ready != 0;
+  const bool in_time = !ended.valid() || wait_readable(ended.get(), kServerPatienceMs);
   if (!in_time) kill(child, SIGKILL);
   waitpid(child, nullptr, in_time ? 0 : WNOHANG);
   return in_time;
