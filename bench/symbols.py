@@ -97,7 +97,7 @@ def main():
     for i, part in enumerate(parts):
         call(program, part, str(ADDRESSES), str(PARTS), str(i))
     call(PCTALLY, "merge", "-q", "-f", "-o", path("big.pct"), *parts)
-    call(PCTALLY, "export", "--format", "perf", "--no-lines", "-o", path("perf.data"), path("big.pct"))
+    call(PCTALLY, "export", "--format", "perf", "-o", path("perf.data"), path("big.pct"))
     asked = write("addresses", "".join(f"{program} {address:#x}\n" for address in addresses_of(program)))
     configurations = {"pctally report": [PCTALLY, "report", path("big.pct")],
                       "perf report": ["perf", "report", "--stdio", "-i", path("perf.data")],

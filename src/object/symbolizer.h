@@ -50,7 +50,7 @@ bool is_unknown_object(const ExecutableIdentity& identity);
 /// and problem() says why. Nothing here throws. One thread at a time.
 class Symbolizer {
  public:
-  static constexpr size_t kFramesAtATime = 1 << 12;
+  static constexpr size_t kFramesAtATime = 1 << 8;  ///< few enough that their names stay in the cache
 
   static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity);
   virtual ~Symbolizer() = default;

@@ -16,26 +16,33 @@ namespace {
 /// What is known of a unit with hits; units without are never read.
 struct IndexedUnit {
   IndexedUnit(const DwarfFile::Unit& unit, AddressRange text, DwarfNames* names)
-      : lines(unit.die, text), functions(unit.inner, text, names), directory(unit.directory) {}
+      : lines(unit.die, text), functions(unit.inner, text, names), directory_(unit.directory) {}
   /// About what it takes, with what libdw keeps of it.
   [[nodiscard]] uint64_t bytes() const {
     constexpr uint64_t kOfRow = 96, kOfFunction = 100;
     return lines.rows() * kOfRow + functions.functions() * kOfFunction;
   }
+  const std::string& path(const char* file) {
+    const auto [known, fresh] = paths_.try_emplace(file);
+    if (fresh) known->second = source_path(directory_, file);
+    return known->second;
+  }
   DwarfLine lines;
   DwarfInline functions;
-  std::string directory;  ///< of the compilation
+
+ private:
+  std::string directory_;                               ///< of the compilation
+  std::unordered_map<const char*, std::string> paths_;  ///< by what libdw calls a file
 };
 
 /// Declared in an included file, or the body is: then its lines cannot be counted from the declaration.
-uint32_t start_line(const IndexedUnit& unit, const SourceLine& start, const std::string& file) {
-  return !file.empty() && source_path(unit.directory, start.file) == file ? start.line : 0;
+uint32_t start_line(IndexedUnit* unit, const SourceLine& start, const std::string& file) {
+  return !file.empty() && unit->path(start.file) == file ? start.line : 0;
 }
 
-Frame frame_at(const IndexedUnit& unit, const DwarfInline::Call& call, const SourceLine& place) {
-  std::string file = source_path(unit.directory, place.file);
-  const uint32_t start = start_line(unit, call.start, file);
-  return {*call.function, std::move(file), place.line, *call.linkage, start, call.copy};
+Frame frame_at(IndexedUnit* unit, const DwarfInline::Call& call, const SourceLine& place) {
+  const std::string& file = unit->path(place.file);
+  return {*call.function, file, place.line, *call.linkage, start_line(unit, call.start, file), call.copy};
 }
 
 /// The line table knows where the innermost function is; where each further one is, the call in it says. Not
@@ -46,10 +53,10 @@ std::vector<Frame> frames_at(IndexedUnit* unit, uint64_t address, bool whole) {
   std::vector<Frame> frames;
   const std::vector<DwarfInline::Call> calls = unit->functions.calls(address);
   for (size_t i = whole || calls.empty() ? 0 : calls.size() - 1; i < calls.size(); i++) {
-    frames.push_back(frame_at(*unit, calls[i], place));
+    frames.push_back(frame_at(unit, calls[i], place));
     place = calls[i].call;
   }
-  if (frames.empty() && line) frames.push_back({{}, source_path(unit->directory, place.file), place.line});
+  if (frames.empty() && line) frames.push_back({{}, unit->path(place.file), place.line});
   return frames;
 }
 

@@ -115,13 +115,21 @@ SourceLine DwarfInline::start_of(Dwarf_Die die) {
 }
 
 const DwarfInline::Name& DwarfInline::name_of(Node* node) {
-  if (node->name == kNone) {
-    node->name = static_cast<uint32_t>(names_.size());
-    Name name{dwarf_names_.name(node->die), start_of(node->die)};
-    if (name.name.is_local && node->parent != kNone) name.copy = copy_of(*node);
-    names_.push_back(std::move(name));
-  }
+  if (node->name == kNone) node->name = find_name(*node);
   return names_[node->name];
+}
+
+uint32_t DwarfInline::find_name(const Node& node) {
+  const auto next = static_cast<uint32_t>(names_.size());
+  Dwarf_Die origin = node.die;
+  if (node.parent != kNone && follow(&origin, DW_AT_abstract_origin)) {
+    const auto [known, fresh] = names_of_inlined_.try_emplace(origin.addr, next);
+    if (!fresh) return known->second;
+  }
+  Name name{dwarf_names_.name(node.die), start_of(node.die)};
+  if (name.name.is_local && node.parent != kNone) name.copy = copy_of(node);
+  names_.push_back(std::move(name));
+  return next;
 }
 
 /// Inlined code and the function's own come from one DIE, which has no code.

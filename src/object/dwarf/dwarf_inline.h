@@ -53,6 +53,7 @@ class DwarfInline {
   };
   static SourceLine start_of(Dwarf_Die die);
   const Name& name_of(Node* node);
+  uint32_t find_name(const Node& node);
   uint64_t copy_of(const Node& node);
   void find_copies();
   static SourceLine call_site(Dwarf_Die* die);
@@ -62,6 +63,8 @@ class DwarfInline {
   const void* last_ = nullptr;  ///< the DIE visited last: a walk goes forward only
   std::vector<Node> nodes_;
   std::vector<Name> names_;
+  /// Indices into names_, by the DIE that inlined code comes from: one function is inlined in many places.
+  std::unordered_map<const void*, uint32_t> names_of_inlined_;
   /// Where functions start, by the DIE that they come from; made when first needed.
   std::optional<std::unordered_map<const void*, uint64_t>> copies_;
   IntervalMap intervals_;

@@ -1,10 +1,21 @@
 #include "report/names/brackets.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace pctally {
-namespace {}  // namespace
+namespace {
+
+/// Whether closing() does nothing at a character, as at most of a name.
+constexpr std::array<bool, 256> plain_characters() {
+  std::array<bool, 256> plain{};
+  plain.fill(true);
+  for (const char c : std::string_view("()<>[]{}-o")) plain[static_cast<unsigned char>(c)] = false;
+  return plain;
+}
+
+}  // namespace
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
@@ -33,8 +44,10 @@ size_t operator_length(std::string_view text, size_t at) {
 }
 
 size_t closing(std::string_view text, size_t open) {
+  static constexpr std::array<bool, 256> kPlain = plain_characters();
   std::string pending;
   for (size_t i = open; i < text.size(); ++i) {
+    if (kPlain[static_cast<unsigned char>(text[i])]) continue;
     if (starts_operator(text, i)) {
       i += operator_length(text, i) - 1;
       continue;

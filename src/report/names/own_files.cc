@@ -5,6 +5,9 @@
 namespace pctally {
 
 std::string normal_path(std::string_view path) {
+  const bool is_normal = !path.starts_with('.') && path.find("/.") == std::string_view::npos &&
+                         path.find("//") == std::string_view::npos;  // most are: one is asked for per tick
+  if (is_normal) return std::string(path);
   return std::filesystem::path(path).lexically_normal().string();
 }
 

@@ -305,9 +305,10 @@ std::string short_c_name(std::string_view name, NameDetail detail) {
 }
 
 std::string_view start_in(std::string_view name) {
+  if (!name.ends_with(']')) return {};
   const size_t open = name.rfind(" [0x");
   if (open == kNoPlace || name.find_first_not_of("0123456789abcdef", open + 4) != name.size() - 1) return {};
-  return name.ends_with(']') ? name.substr(open) : std::string_view();
+  return name.substr(open);
 }
 
 bool is_symbol(std::string_view full, std::string_view linkage) {

@@ -25,8 +25,8 @@ class LookAlikes {
     std::map<std::string_view, const FunctionName*> fulls;
     for (size_t index : members_) fulls.emplace(functions[index].full, &functions[index]);
     if (fulls.size() > 1) {
-      const NameDetail detail = least_detail(fulls);
-      for (size_t index : members_) (*names)[index] = at_level(functions[index], detail);
+      Level level = least_detail(fulls);
+      for (size_t index : members_) (*names)[index] = level.name(functions[index]);
     }
     add_places(functions, names);
   }
@@ -34,15 +34,28 @@ class LookAlikes {
  private:
   using Fulls = std::map<std::string_view, const FunctionName*>;
 
-  static NameDetail least_detail(const Fulls& fulls) {
+  /// What a level of detail makes of names, each made once: that takes long.
+  struct Level {
+    NameDetail detail = NameDetail::kFull;
+    std::map<std::pair<std::string_view, std::string_view>, std::string> texts{};  ///< full, linkage
+
+    const std::string& name(const FunctionName& function) {
+      const auto [known, fresh] = texts.try_emplace({function.full, function.linkage});
+      if (fresh) known->second = at_level(function, detail);
+      return known->second;
+    }
+  };
+
+  static Level least_detail(const Fulls& fulls) {
     for (NameDetail detail :
          {NameDetail::kClone, NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth}) {
-      std::set<std::string> texts;
+      Level level{detail};
+      std::set<std::string_view> texts;
       for (const auto& [full, name] : fulls)
-        if (!texts.insert(at_level(*name, detail)).second) break;
-      if (texts.size() == fulls.size()) return detail;
+        if (!texts.insert(level.name(*name)).second) break;
+      if (texts.size() == fulls.size()) return level;
     }
-    return NameDetail::kFull;
+    return {};
   }
 
   struct Places {
