@@ -8,6 +8,9 @@
 // handler has them blocked.
 //
 // While no clock runs each costs one load more.
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -129,8 +132,25 @@ unsigned long bytes_of_a_handler() noexcept {
   return least == 0 ? kLeastBefore : least;
 }
 
+/// What AT_MINSIGSTKSZ counts for the tiles of AMX, on a machine that has them. A frame has none until the
+/// process asks for them (arch_prctl(2)); then the kernel takes no alternate stack without room for them, and
+/// refuses them while there is one.
+unsigned long bytes_of_tiles() noexcept {
+#ifdef __x86_64__
+  constexpr unsigned kExtendedState = 0xd, kTiles = 18;
+  constexpr unsigned long kLeastWithTiles = 10240;  // no other machine has this; a hypervisor answers slowly
+  unsigned bytes = 0, offset = 0, flags = 0, rest = 0;
+  if (bytes_of_a_handler() >= kLeastWithTiles)
+    __get_cpuid_count(kExtendedState, kTiles, &bytes, &offset, &flags, &rest);
+  return bytes;
+#else
+  return 0;
+#endif
+}
+
 bool has_room_for_a_handler(const stack_t& stack) noexcept {
-  return (stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= bytes_of_a_handler();
+  if ((stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= bytes_of_a_handler()) return true;
+  return stack.ss_size + bytes_of_tiles() >= bytes_of_a_handler();
 }
 
 /// SIGSTKSZ (8,192 bytes) has none: with AVX-512 a handler there has 4.7 KiB, and 1.4 if a tick comes.

@@ -1,13 +1,15 @@
-/* alternate_handler SECONDS [first|small]: works while a timer sends signals to a handler that takes 3 KiB
- * and 2 ms on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the stack.
- * small: it takes next to nothing of a stack that is 512 bytes above the least. Says what of its own actions
- * it does not find again. */
+/* alternate_handler SECONDS [first|small|tiles]: works while a timer sends signals to a handler that takes 3
+ * KiB and 2 ms on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the stack.
+ * small: it takes next to nothing of a stack that is 512 bytes above the least. tiles: so does one whose
+ * frames have the tiles of AMX in them; exits with 77 where there are none. Says what of its own actions it
+ * does not find again. */
 #include "spin.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -39,22 +41,53 @@ static void on_once(int signal, siginfo_t* info, void* context) {
   handled++;
 }
 
+enum { kTileBytes = 8192 };
+
+/* The kernel's figure counts tiles where the machine has them. */
+static size_t least_frame(int with_tiles) {
+  const long least = sysconf(_SC_MINSIGSTKSZ);
+  if (least < 2048) return 2048;
+  return (size_t)least - (!with_tiles && least > kTileBytes + 2048 ? kTileBytes : 0);
+}
+
+/* Each frame of this thread's has the tiles from now on. */
+static int use_tiles(void) {
+#ifdef __x86_64__
+  enum { kAskFor = 0x1023, kTiles = 18 };
+  struct {
+    uint8_t palette, first_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+  } __attribute__((aligned(64))) config = {.palette = 1, .row_bytes = {64}, .rows = {16}};
+  if (syscall(SYS_arch_prctl, kAskFor, kTiles) != 0) return 0;
+  __asm__ volatile(
+      ".byte 0xc4, 0xe2, 0x78, 0x49, 0x00\n\t" /* ldtilecfg (%rax) */
+      ".byte 0xc4, 0xe2, 0x7b, 0x49, 0xc0"     /* tilezero %tmm0 */
+      :
+      : "a"(&config), "m"(config));
+  return 1;
+#else
+  return 0;
+#endif
+}
+
 static int set_stack(size_t bytes) {
   stack_t stack = {.ss_size = bytes};
   /* at the beginning of a page: what is written below it ends the program */
-  stack.ss_sp = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_sp = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return stack.ss_sp == MAP_FAILED ? -1 : sigaltstack(&stack, NULL);
 }
 
 int main(int count, char** words) {
   const int first = count > 2 && strcmp(words[2], "first") == 0;
-  const int small = count > 2 && strcmp(words[2], "small") == 0;
-  const long least = sysconf(_SC_MINSIGSTKSZ);
-  const size_t bytes = !small ? 8192 : least < 2048 ? 2560 : (size_t)least + 512;
+  const int tiles = count > 2 && strcmp(words[2], "tiles") == 0;
+  const int small = tiles || (count > 2 && strcmp(words[2], "small") == 0);
+  const size_t bytes = small ? least_frame(tiles) + 512 : 8192;
   void (*const handler)(int) = small ? on_alarm_small : on_alarm;
   struct sigaction alarm = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART}, found;
   struct sigaction once = {.sa_sigaction = on_once, .sa_flags = SA_ONSTACK | SA_SIGINFO | (int)SA_RESETHAND};
   sigaddset(&alarm.sa_mask, SIGUSR2);
+  if (tiles && !use_tiles()) return 77;
   if (!first && set_stack(bytes) != 0) return 1;
   sigaction(SIGALRM, &alarm, NULL);
   sigaction(SIGUSR1, &once, NULL);

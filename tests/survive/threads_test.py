@@ -266,18 +266,24 @@ class Limits(unittest.TestCase):
                         self.assertLess(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
 
     def test_handlers_on_an_alternate_stack_of_little_more_than_the_least_size(self):
-        """A tick that waited for the handler came while that stack was still in use: 3 of 3 runs died."""
-        command = [p.program("alternate_handler"), "0.3", "small"]
-        self.assertEqual(subprocess.run(command, capture_output=True).stdout, b"lived\n")
-        for engine in inside():
-            for options in ([], ["-g"]):
-                with self.subTest(engine=engine, options=options):
-                    done = p.record(command, "-e", engine, *options)
-                    self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), done.stderr)
-                    data = done.report()
-                    p.assert_ledger(self, data)
-                    if engine == "timer":
-                        self.assertLess(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
+        """A tick that waited for the handler came while that stack was still in use: 3 of 3 runs died. A frame is 8 KiB larger in
+        a process that uses the tiles of AMX; others of such a machine lost all ticks where their stack had no room for them."""
+        for scene in ("small", "tiles"):
+            command = [p.program("alternate_handler"), "0.3", scene]
+            bare = subprocess.run(command, capture_output=True)
+            if bare.returncode == 77:
+                continue  # no tiles here
+            self.assertEqual(bare.stdout, b"lived\n", scene)
+            for engine in inside():
+                for options in ([], ["-g"]):
+                    with self.subTest(scene=scene, engine=engine, options=options):
+                        done = p.record(command, "-e", engine, *options)
+                        self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), done.stderr)
+                        data = done.report()
+                        p.assert_ledger(self, data)
+                        self.assertGreater(p.ticks_of(data, "work"), 0)
+                        if engine == "timer":
+                            self.assertLess(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
 
     def test_an_alternate_stack_of_the_least_size(self):
         """Nothing below it is overwritten. A path takes more than there is, and is cut; but see walks_on_least_signal_stack()."""
