@@ -138,7 +138,7 @@ unsigned long bytes_of_a_handler() noexcept {
 unsigned long bytes_of_tiles() noexcept {
 #ifdef __x86_64__
   constexpr unsigned kExtendedState = 0xd, kTiles = 18;
-  constexpr unsigned long kLeastWithTiles = 10240;  // no other machine has this; a hypervisor answers slowly
+  constexpr unsigned long kLeastWithTiles = 10240;  // on no other machine; a hypervisor answers slowly
   unsigned bytes = 0, offset = 0, flags = 0, rest = 0;
   if (bytes_of_a_handler() >= kLeastWithTiles)
     __get_cpuid_count(kExtendedState, kTiles, &bytes, &offset, &flags, &rest);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace pctally {
 namespace {
 
@@ -10,6 +12,12 @@ constexpr char kProgram[] = "/home/me/prog";
 TEST(OwnFiles, APathIsMadeNormalByItsLetters) {
   EXPECT_EQ(normal_path("/p/src/../inc/./h.h"), "/p/inc/h.h");
   EXPECT_EQ(normal_path("/p/inc/h.h"), "/p/inc/h.h");
+}
+
+TEST(OwnFiles, APathThatIsNormalAlreadyStaysAsItIs) {
+  for (const char* path : {"", ".", "..", "./a", "../a", "a", "a/", "a/.", "a/..", "a//b", "//a", "/",
+                           "/.hidden/a", "/a/b../c.h", "/a/./b", "a/...", "/a/.."})
+    EXPECT_EQ(normal_path(path), std::filesystem::path(path).lexically_normal().string()) << path;
 }
 
 TEST(OwnFiles, BelowADirectory) {

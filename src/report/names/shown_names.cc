@@ -34,7 +34,7 @@ class LookAlikes {
  private:
   using Fulls = std::map<std::string_view, const FunctionName*>;
 
-  /// What a level of detail makes of names, each made once: that takes long.
+  /// What a level of detail makes of names. Making one takes long, so each is made once.
   struct Level {
     NameDetail detail = NameDetail::kFull;
     std::map<std::pair<std::string_view, std::string_view>, std::string> texts{};  ///< full, linkage
@@ -50,10 +50,10 @@ class LookAlikes {
     for (NameDetail detail :
          {NameDetail::kClone, NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth}) {
       Level level{detail};
-      std::set<std::string_view> texts;
+      std::set<std::string_view> different;
       for (const auto& [full, name] : fulls)
-        if (!texts.insert(level.name(*name)).second) break;
-      if (texts.size() == fulls.size()) return level;
+        if (!different.insert(level.name(*name)).second) break;
+      if (different.size() == fulls.size()) return level;
     }
     return {};
   }
