@@ -186,6 +186,11 @@ def long_tests(record):
     return test_runs.run(record, "build/release", "-L", "^all$", "-LE", "^host$", jobs="1")
 
 
+def benchmarks(record):
+    """Each once. Their figures mean nothing beside other work; that they run does: one had asked for an option that was gone."""
+    return record.run("bench/run", "1", log="benchmarks")
+
+
 def tests(record):
     chosen = {"quick": ["-L", "unit|manual|boundary"], "full": ["-LE", "^(all|sanitized)$"], "all": ["-LE", "^(host|all)$"]}[record.mode]
     return test_runs.run(record, "build/release", *chosen, jobs=test_runs.jobs_that_wait(), last=True)
@@ -207,5 +212,6 @@ STEPS = (
     ("survive and live tests again and again", ("all",), survive_often, "RUNS"),
     ("tests that take long", ("all",), long_tests, "MINUTES"),
     ("tests that depend on the host", ("all",), tests_of_hosts),
+    ("programs of bench/, once each", ("all",), benchmarks),
     ("tests of the release build", EVERY, tests),
 )
