@@ -8,9 +8,6 @@
 // handler has them blocked.
 //
 // While no clock runs each costs one load more.
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -134,15 +131,17 @@ unsigned long bytes_of_a_handler() noexcept {
 
 /// What AT_MINSIGSTKSZ counts for the tiles of AMX, on a machine that has them. A frame has none until the
 /// process asks for them (arch_prctl(2)); then the kernel takes no alternate stack without room for them, and
-/// refuses them while there is one.
+/// refuses them while there is one. Not by CPUID: a hypervisor takes microseconds for it, and where the
+/// program has turned it off (arch_prctl(2), ARCH_SET_CPUID) it is a SIGSEGV.
 unsigned long bytes_of_tiles() noexcept {
 #ifdef __x86_64__
-  constexpr unsigned kExtendedState = 0xd, kTiles = 18;
-  constexpr unsigned long kLeastWithTiles = 10240;  // on no other machine; a hypervisor answers slowly
-  unsigned bytes = 0, offset = 0, flags = 0, rest = 0;
-  if (bytes_of_a_handler() >= kLeastWithTiles)
-    __get_cpuid_count(kExtendedState, kTiles, &bytes, &offset, &flags, &rest);
-  return bytes;
+  constexpr unsigned kUserStates = 0, kTiles = 18;
+  constexpr unsigned long kBytes = 8192;
+  constexpr unsigned long kLeastWithTiles = 10240;  // no machine without XGETBV has such frames
+  if (bytes_of_a_handler() < kLeastWithTiles) return 0;
+  unsigned states = 0, rest = 0;
+  __asm__("xgetbv" : "=a"(states), "=d"(rest) : "c"(kUserStates));
+  return (states >> kTiles & 1) != 0 ? kBytes : 0;
 #else
   return 0;
 #endif

@@ -1,8 +1,9 @@
-/* alternate_handler SECONDS [first|small|tiles]: works while a timer sends signals to a handler that takes 3
- * KiB and 2 ms on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the stack.
- * small: it takes next to nothing of a stack that is 512 bytes above the least. tiles: so does one whose
- * frames have the tiles of AMX in them; exits with 77 where there are none. Says what of its own actions it
- * does not find again. */
+/* alternate_handler SECONDS [first|small|tiles|no_cpuid]: works while a timer sends signals to a handler that
+ * takes 3 KiB and 2 ms on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the
+ * stack. small: it takes next to nothing of a stack that is 512 bytes above the least. tiles: so does one
+ * whose frames have the tiles of AMX in them. no_cpuid: as small, and the instruction CPUID is a SIGSEGV.
+ * Exits with 77 where a machine has no tiles, or no such fault. Says what of its own actions it does not find
+ * again. */
 #include "spin.h"
 
 #include <signal.h>
@@ -71,6 +72,16 @@ static int use_tiles(void) {
 #endif
 }
 
+/* False if the machine cannot. */
+static int forbid_cpuid(void) {
+#ifdef __x86_64__
+  enum { kSetCpuid = 0x1012 };
+  return syscall(SYS_arch_prctl, kSetCpuid, 0) == 0;
+#else
+  return 0;
+#endif
+}
+
 static int set_stack(size_t bytes) {
   stack_t stack = {.ss_size = bytes};
   /* at the beginning of a page: what is written below it ends the program */
@@ -81,13 +92,15 @@ static int set_stack(size_t bytes) {
 int main(int count, char** words) {
   const int first = count > 2 && strcmp(words[2], "first") == 0;
   const int tiles = count > 2 && strcmp(words[2], "tiles") == 0;
-  const int small = tiles || (count > 2 && strcmp(words[2], "small") == 0);
+  const int no_cpuid = count > 2 && strcmp(words[2], "no_cpuid") == 0;
+  const int small = tiles || no_cpuid || (count > 2 && strcmp(words[2], "small") == 0);
   const size_t bytes = small ? least_frame(tiles) + 512 : 8192;
   void (*const handler)(int) = small ? on_alarm_small : on_alarm;
   struct sigaction alarm = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART}, found;
   struct sigaction once = {.sa_sigaction = on_once, .sa_flags = SA_ONSTACK | SA_SIGINFO | (int)SA_RESETHAND};
   sigaddset(&alarm.sa_mask, SIGUSR2);
   if (tiles && !use_tiles()) return 77;
+  if (no_cpuid && !forbid_cpuid()) return 77;
   if (!first && set_stack(bytes) != 0) return 1;
   sigaction(SIGALRM, &alarm, NULL);
   sigaction(SIGUSR1, &once, NULL);
