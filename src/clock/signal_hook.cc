@@ -152,11 +152,14 @@ bool has_room_for_a_handler(const stack_t& stack) noexcept {
   return stack.ss_size + bytes_of_tiles() >= bytes_of_a_handler();
 }
 
-/// SIGSTKSZ (8,192 bytes) has none: with AVX-512 a handler there has 4.7 KiB, and 1.4 if a tick comes.
+/// SIGSTKSZ (8,192 bytes) has none: with AVX-512 a handler there has 4.7 KiB, and 1.4 if a tick comes. Tiles
+/// of AMX, which come only where a process asks for them, take room twice: of the handler's frame and the
+/// tick's.
 bool has_room_for_a_tick_in_a_handler(const stack_t& stack) noexcept {
   constexpr unsigned long kRoomy = 16384;
-  const unsigned long frames = 4 * bytes_of_a_handler();
-  return (stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= (frames > kRoomy ? frames : kRoomy);
+  const unsigned long tiles = bytes_of_tiles(), frames = 4 * (bytes_of_a_handler() - tiles);
+  return (stack.ss_flags & SS_DISABLE) != 0 ||
+         stack.ss_size >= (frames > kRoomy ? frames : kRoomy) + 2 * tiles;
 }
 
 /// Some thread has, or had, an alternate stack without room for a tick in a handler. A word: not every

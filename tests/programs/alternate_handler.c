@@ -1,9 +1,9 @@
-/* alternate_handler SECONDS [first|small|tiles|no_cpuid]: works while a timer sends signals to a handler that
- * takes 3 KiB and 2 ms on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the
- * stack. small: it takes next to nothing of a stack that is 512 bytes above the least. tiles: so does one
- * whose frames have the tiles of AMX in them. no_cpuid: as small, and the instruction CPUID is a SIGSEGV.
- * Exits with 77 where a machine has no tiles, or no such fault. Says what of its own actions it does not find
- * again. */
+/* alternate_handler SECONDS [first|small|tiles|no_cpuid|roomy]: works while a timer sends signals to a
+ * handler that takes 3 KiB and 2 ms on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is
+ * set before the stack. small: it takes next to nothing of a stack that is 512 bytes above the least. tiles:
+ * so does one whose frames have the tiles of AMX in them. no_cpuid: as small, and the instruction CPUID is a
+ * SIGSEGV. roomy: the stack has 32 KiB. Exits with 77 where a machine has no tiles, or no such fault. Says
+ * what of its own actions it does not find again. */
 #include "spin.h"
 
 #include <signal.h>
@@ -94,7 +94,8 @@ int main(int count, char** words) {
   const int tiles = count > 2 && strcmp(words[2], "tiles") == 0;
   const int no_cpuid = count > 2 && strcmp(words[2], "no_cpuid") == 0;
   const int small = tiles || no_cpuid || (count > 2 && strcmp(words[2], "small") == 0);
-  const size_t bytes = small ? least_frame(tiles) + 512 : 8192;
+  const int roomy = count > 2 && strcmp(words[2], "roomy") == 0;
+  const size_t bytes = small ? least_frame(tiles) + 512 : roomy ? 32768 : 8192;
   void (*const handler)(int) = small ? on_alarm_small : on_alarm;
   struct sigaction alarm = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART}, found;
   struct sigaction once = {.sa_sigaction = on_once, .sa_flags = SA_ONSTACK | SA_SIGINFO | (int)SA_RESETHAND};

@@ -286,6 +286,18 @@ class Limits(unittest.TestCase):
                         if engine == "timer":
                             self.assertLess(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
 
+    def test_handlers_on_an_alternate_stack_with_room_for_a_tick(self):
+        """The tiles of AMX counted in each of four frames, and 32 KiB, as GNAT, Go and Catch2 have it, were too little. Ticks stayed
+        blocked in an Ada program that had handled Storage_Error: 99 % of its time was unsampled."""
+        command = [p.program("alternate_handler"), "0.3", "roomy"]
+        for engine in inside():
+            with self.subTest(engine=engine):
+                done = p.record(command, "-e", engine)
+                self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), done.stderr)
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertGreater(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
+
     def test_an_alternate_stack_of_the_least_size(self):
         """Nothing below it is overwritten. A path takes more than there is, and is cut; but see walks_on_least_signal_stack()."""
         for engine in inside():
