@@ -32,6 +32,8 @@ uint32_t g_recording = 0;  ///< what was left out in others is no concern of thi
 uint32_t recording() noexcept { return __atomic_load_n(&g_recording, __ATOMIC_RELAXED); }
 
 constexpr uint64_t kLeastHandlerRoom = 4096;  ///< on a small stack, for the walk
+/// The same where a read may fault (1,540 bytes were used), but for the extended state in that fault's frame.
+constexpr uint64_t kFaultingRoom = 1792;
 constexpr size_t kKernelSigsetBytes = 8;
 
 /// The stack size of the main thread, and of a thread for which nothing else was asked.
@@ -123,18 +125,32 @@ bool is_readable(uint64_t address) noexcept {
   return change_mask_of_kernel(kNothing, address & ~uint64_t{7}) != -EFAULT;
 }
 
+/// What a walk takes of the stack below the handler. Of a known stack none of its reads faults.
+uint64_t room_of_walk(const void* context) noexcept {
+  if (is_within(interrupted_registers(context).stack, t_stack)) return kLeastHandlerRoom;
+  const uint64_t faulting = kFaultingRoom + extended_state_bytes(context);
+  return faulting > kLeastHandlerRoom ? faulting : kLeastHandlerRoom;
+}
+
+bool is_readable_down_to(uint64_t address, uint64_t bytes) noexcept {
+  for (uint64_t at = kSmallestPageBytes; at < bytes; at += kSmallestPageBytes)
+    if (!is_readable(address - at)) return false;
+  return is_readable(address - bytes);
+}
+
 /// True where less of the stack is left than a walk takes: of an alternate one; of the thread's own, where
 /// programs that reserve all of it (Ruby) stand at its end; or of one that is not known (a coroutine's).
 /// Below the latter begins memory that cannot be read. Asked before any of that is taken.
 bool is_cramped(const void* context) noexcept {
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const KnownStack known = t_stack;
-  if (is_near_end_of_stack(context, here, kLeastHandlerRoom)) return true;
+  const uint64_t room = room_of_walk(context);
+  if (is_near_end_of_stack(context, here, room)) return true;
   if (is_on_alternate_stack(context, here)) return false;
   const bool within = is_within(here, known);
   if (within && known.end - here < known.roomy) return false;
   if (has_seccomp_filter()) return within;  // elsewhere prepare() refuses the walk
-  return !is_readable(here - kLeastHandlerRoom);
+  return !is_readable_down_to(here, room);
 }
 
 #else

@@ -74,6 +74,24 @@ inline bool is_near_end_of_stack(const void* context, uint64_t address, uint64_t
   return address - reinterpret_cast<uintptr_t>(stack->ss_sp) + kBelow < bytes + kBelow;
 }
 
+/// How much of the frame the interrupted thread's vector registers and tiles take, as of the frames of all
+/// its signals; 0 if the kernel does not tell.
+inline uint64_t extended_state_bytes([[maybe_unused]] const void* context) noexcept {
+#if defined(__x86_64__)
+  constexpr uint32_t kTells = 0x46505853;          // FP_XSTATE_MAGIC1
+  constexpr uint64_t kMagicAt = 464, kBytes = 16;  // struct _fpx_sw_bytes, in what FXSAVE leaves free
+  const auto* state =
+      reinterpret_cast<const char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.fpregs);
+  if (state == nullptr) return 0;
+  uint32_t magic, bytes;
+  __builtin_memcpy(&magic, state + kMagicAt, sizeof magic);
+  __builtin_memcpy(&bytes, state + kMagicAt + kBytes, sizeof bytes);
+  return magic == kTells ? bytes : 0;
+#else
+  return 0;
+#endif
+}
+
 /// Where the program goes on when the handler returns. Only machines with a table of faults
 /// (guarded_cell.h) need it.
 inline void set_interrupted_pc([[maybe_unused]] void* context, [[maybe_unused]] uint64_t pc) noexcept {

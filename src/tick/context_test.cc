@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -52,6 +53,30 @@ TEST(Context, KnowsTheEndOfTheAlternateStack) {
   context.uc_stack.ss_flags = SS_DISABLE;
   EXPECT_FALSE(is_near_end_of_stack(&context, start, 4096));
 }
+
+#if defined(__x86_64__)
+
+uint64_t reported_bytes;
+
+/// FXSAVE's 512 bytes and the header behind them are the least; AT_MINSIGSTKSZ counts all that may come.
+TEST(Context, TellsTheExtendedStateOfAFrame) {
+  struct sigaction action {
+  }, old{};
+  action.sa_sigaction = [](int, siginfo_t*, void* context) {
+    reported_bytes = extended_state_bytes(context);
+  };
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGUSR2, &action, &old);
+  raise(SIGUSR2);
+  sigaction(SIGUSR2, &old, nullptr);
+  EXPECT_GE(reported_bytes, 576u);
+  const uint64_t least = getauxval(AT_MINSIGSTKSZ);
+  EXPECT_LT(reported_bytes, least == 0 ? UINT64_MAX : least);
+  ucontext_t context{};
+  EXPECT_EQ(extended_state_bytes(&context), 0u);
+}
+
+#endif
 
 uint64_t seen_pc, below_pc, first_pc;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -157,6 +158,49 @@ static void small_coroutine(void) {
   swapcontext(&home, &coroutines_of_all[0]);
 }
 
+/* The stack begins where memory ends: whoever looks for who called its first function finds no memory. Ticks
+ * come on an alternate stack, with the tiles of AMX if they are asked for. */
+#ifdef __x86_64__
+KEPT void beside_end_of_memory(void) {
+  for (double end = cpu_time() + seconds; cpu_time() < end;) work();
+  exit(0);
+}
+void first_on_stack(void);
+__asm__(
+    ".text\n.type first_on_stack,@function\nfirst_on_stack:\n.cfi_startproc\n sub $16,%rsp\n"
+    " .cfi_def_cfa_offset 24\n call beside_end_of_memory\n.cfi_endproc\n"
+    ".size first_on_stack,.-first_on_stack\n");
+static void at_end_of_memory(size_t bytes_of_alternate) {
+  enum { kBytes = 64 << 10, kPage = 4096 };
+  char* alternate = map(kPage + bytes_of_alternate, PROT_READ | PROT_WRITE);
+  char* memory = map(2 * kBytes, PROT_READ | PROT_WRITE);
+  const stack_t stack = {.ss_sp = alternate + kPage, .ss_size = bytes_of_alternate};
+  if (mprotect(alternate, kPage, PROT_NONE) != 0 || mprotect(memory + kBytes, kBytes, PROT_NONE) != 0 ||
+      sigaltstack(&stack, NULL) != 0)
+    exit(9);
+  __asm__ volatile("mov %0,%%rsp\n\tjmp first_on_stack" : : "r"(memory + kBytes) : "memory");
+}
+static void end_of_memory(void) { at_end_of_memory(7700); }
+static void end_of_memory_with_tiles(void) {
+  enum { kAskFor = 0x1023, kTiles = 18 };
+  static const struct {
+    unsigned char palette, first_row, reserved[14];
+    unsigned short row_bytes[16];
+    unsigned char rows[16];
+  } __attribute__((aligned(64))) config = {.palette = 1, .row_bytes = {64}, .rows = {16}};
+  if (syscall(SYS_arch_prctl, kAskFor, kTiles) != 0) exit(0); /* no tiles here */
+  __asm__ volatile(
+      ".byte 0xc4, 0xe2, 0x78, 0x49, 0x00\n\t" /* ldtilecfg (%rax) */
+      ".byte 0xc4, 0xe2, 0x7b, 0x49, 0xc0"     /* tilezero %tmm0 */
+      :
+      : "a"(&config), "m"(config));
+  at_end_of_memory(16 << 10);
+}
+#else
+static void end_of_memory(void) {}
+static void end_of_memory_with_tiles(void) {}
+#endif
+
 /* Unmaps the code of a function that waits for a call to return, and puts it back before that. */
 extern char gone_start[], gone_end[];
 void gone(void (*call)(void));
@@ -200,9 +244,17 @@ int main(int count, char** words) {
   struct {
     const char* name;
     void (*run)(void);
-  } const cases[] = {{"loaders", loaders},       {"vforks", vforks},     {"quick", quick},
-                     {"execs", execs},           {"clones", clones},     {"small_coroutine", small_coroutine},
-                     {"coroutines", coroutines}, {"unmapped", unmapped}, {"jit", jit}};
+  } const cases[] = {{"loaders", loaders},
+                     {"vforks", vforks},
+                     {"quick", quick},
+                     {"execs", execs},
+                     {"clones", clones},
+                     {"small_coroutine", small_coroutine},
+                     {"coroutines", coroutines},
+                     {"unmapped", unmapped},
+                     {"jit", jit},
+                     {"end_of_memory", end_of_memory},
+                     {"end_of_memory_with_tiles", end_of_memory_with_tiles}};
   if (count > 2) seconds = atof(words[2]);
   if (count > 3) library = words[3];
   for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)

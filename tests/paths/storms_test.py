@@ -23,6 +23,8 @@ STORMS = {
     "small_coroutine": ("on_small_stack",),
     "unmapped": ("while_unmapped",),
     "jit": ("jit",),
+    "end_of_memory": (),  # the frame of the fault that ends a walk found no room on the alternate stack
+    "end_of_memory_with_tiles": (),
 }
 
 
