@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../programs/tiles.h"
 #include "busy.h"
 
 #ifndef AT_MINSIGSTKSZ /* not all C libraries have it */
@@ -182,18 +182,7 @@ static void at_end_of_memory(size_t bytes_of_alternate) {
 }
 static void end_of_memory(void) { at_end_of_memory(7700); }
 static void end_of_memory_with_tiles(void) {
-  enum { kAskFor = 0x1023, kTiles = 18 };
-  static const struct {
-    unsigned char palette, first_row, reserved[14];
-    unsigned short row_bytes[16];
-    unsigned char rows[16];
-  } __attribute__((aligned(64))) config = {.palette = 1, .row_bytes = {64}, .rows = {16}};
-  if (syscall(SYS_arch_prctl, kAskFor, kTiles) != 0) exit(0); /* no tiles here */
-  __asm__ volatile(
-      ".byte 0xc4, 0xe2, 0x78, 0x49, 0x00\n\t" /* ldtilecfg (%rax) */
-      ".byte 0xc4, 0xe2, 0x7b, 0x49, 0xc0"     /* tilezero %tmm0 */
-      :
-      : "a"(&config), "m"(config));
+  if (!use_tiles()) exit(0);
   at_end_of_memory(16 << 10);
 }
 #else

@@ -5,6 +5,7 @@
  * SIGSEGV. roomy: the stack has 32 KiB. Exits with 77 where a machine has no tiles, or no such fault. Says
  * what of its own actions it does not find again. */
 #include "spin.h"
+#include "tiles.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -49,27 +50,6 @@ static size_t least_frame(int with_tiles) {
   const long least = sysconf(_SC_MINSIGSTKSZ);
   if (least < 2048) return 2048;
   return (size_t)least - (!with_tiles && least > kTileBytes + 2048 ? kTileBytes : 0);
-}
-
-/* Each frame of this thread's has the tiles from now on. */
-static int use_tiles(void) {
-#ifdef __x86_64__
-  enum { kAskFor = 0x1023, kTiles = 18 };
-  struct {
-    uint8_t palette, first_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-  } __attribute__((aligned(64))) config = {.palette = 1, .row_bytes = {64}, .rows = {16}};
-  if (syscall(SYS_arch_prctl, kAskFor, kTiles) != 0) return 0;
-  __asm__ volatile(
-      ".byte 0xc4, 0xe2, 0x78, 0x49, 0x00\n\t" /* ldtilecfg (%rax) */
-      ".byte 0xc4, 0xe2, 0x7b, 0x49, 0xc0"     /* tilezero %tmm0 */
-      :
-      : "a"(&config), "m"(config));
-  return 1;
-#else
-  return 0;
-#endif
 }
 
 /* False if the machine cannot. */
