@@ -53,6 +53,9 @@ def make():
         "python3": ([python, script], None, None),
         "pigz -p2": (["pigz", "-p2", "-k", "-c", large], None, None),
     }
+    for name in [name for name, (words, _, _) in found.items() if not measure.have(os.path.basename(words[0]))]:
+        print(f"skipped: {name} (not installed)")
+        del found[name]
     if measure.have("redis-server") and measure.have("redis-benchmark"):
         found["redis-server under redis-benchmark"] = (
             ["redis-server", "--port", "0", "--unixsocket", _SOCKET, "--save", "", "--appendonly", "no"], None, _ask_redis)

@@ -165,13 +165,18 @@ def fuzz_one(record, program, seconds):
     return passed and inputs > 0
 
 
-def machines(record):
-    """A machine without its compiler is skipped by name."""
-    passed, said = record.tell("scripts/check-machines", *(os.environ.get("MACHINES") or "all").split())
+def run_with_skips(record, *command):
+    """What the command says that it skipped is skipped by name."""
+    passed, said = record.tell(*command)
     for line in said:
         if line.startswith("skipped: "):
             record.skip(line.removeprefix("skipped: "))
     return passed
+
+
+def machines(record):
+    """A machine without its compiler is skipped by name."""
+    return run_with_skips(record, "scripts/check-machines", *(os.environ.get("MACHINES") or "all").split())
 
 
 def tests_of_hosts(record):
@@ -188,7 +193,7 @@ def long_tests(record):
 
 def benchmarks(record):
     """Each once. Their figures mean nothing beside other work; that they run does: one had asked for an option that was gone."""
-    return record.run("bench/run", "1", log="benchmarks")
+    return run_with_skips(record, "bench/run", "1")
 
 
 def tests(record):
