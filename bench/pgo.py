@@ -175,7 +175,7 @@ def variants(program):
 
 def gain(times, plain):
     """Percent of speed over plain: median and quartiles of the rounds, and of the least runs, which others disturbed least."""
-    low, middle, high = statistics.quantiles([100 * (base / time - 1) for time, base in zip(times, plain)], n=4)
+    low, middle, high = measure.quartiles([100 * (base / time - 1) for time, base in zip(times, plain)])
     return f"{middle:+.1f} [{low:+.1f}..{high:+.1f}]", 100 * (min(plain) / min(times) - 1)
 
 
