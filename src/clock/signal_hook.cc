@@ -122,13 +122,6 @@ class Wait {
   sigset_t copy_;
 };
 
-/// The size of a handler's frame: AT_MINSIGSTKSZ, or what it was before there was one.
-unsigned long bytes_of_a_handler() noexcept {
-  constexpr unsigned long kLeastBefore = 2048;
-  const unsigned long least = getauxval(AT_MINSIGSTKSZ);
-  return least == 0 ? kLeastBefore : least;
-}
-
 /// What AT_MINSIGSTKSZ counts for the tiles of AMX, on a machine that has them. A frame has none until the
 /// process asks for them (arch_prctl(2)); then the kernel takes no alternate stack without room for them, and
 /// refuses them while there is one. Not by CPUID: a hypervisor takes microseconds for it, and where the
@@ -138,7 +131,7 @@ unsigned long bytes_of_tiles() noexcept {
   constexpr unsigned kUserStates = 0, kTiles = 18;
   constexpr unsigned long kBytes = 8192;
   constexpr unsigned long kLeastWithTiles = 10240;  // no machine without XGETBV has such frames
-  if (bytes_of_a_handler() < kLeastWithTiles) return 0;
+  if (getauxval(AT_MINSIGSTKSZ) < kLeastWithTiles) return 0;
   unsigned states = 0, rest = 0;
   __asm__("xgetbv" : "=a"(states), "=d"(rest) : "c"(kUserStates));
   return (states >> kTiles & 1) != 0 ? kBytes : 0;
@@ -147,19 +140,24 @@ unsigned long bytes_of_tiles() noexcept {
 #endif
 }
 
+/// The size of a handler's frame: AT_MINSIGSTKSZ without tiles, or what it was before there was one.
+unsigned long bytes_of_a_handler() noexcept {
+  constexpr unsigned long kLeastBefore = 2048;
+  const unsigned long least = getauxval(AT_MINSIGSTKSZ);
+  return least == 0 ? kLeastBefore : least - bytes_of_tiles();
+}
+
 bool has_room_for_a_handler(const stack_t& stack) noexcept {
-  if ((stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= bytes_of_a_handler()) return true;
-  return stack.ss_size + bytes_of_tiles() >= bytes_of_a_handler();
+  return (stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= bytes_of_a_handler();
 }
 
 /// SIGSTKSZ (8,192 bytes) has none: with AVX-512 a handler there has 4.7 KiB, and 1.4 if a tick comes. Tiles
-/// of AMX, which come only where a process asks for them, take room twice: of the handler's frame and the
-/// tick's.
+/// of AMX take room twice, of the handler's frame and the tick's.
 bool has_room_for_a_tick_in_a_handler(const stack_t& stack) noexcept {
   constexpr unsigned long kRoomy = 16384;
-  const unsigned long tiles = bytes_of_tiles(), frames = 4 * (bytes_of_a_handler() - tiles);
+  const unsigned long frames = 4 * bytes_of_a_handler();
   return (stack.ss_flags & SS_DISABLE) != 0 ||
-         stack.ss_size >= (frames > kRoomy ? frames : kRoomy) + 2 * tiles;
+         stack.ss_size >= (frames > kRoomy ? frames : kRoomy) + 2 * bytes_of_tiles();
 }
 
 /// Some thread has, or had, an alternate stack without room for a tick in a handler. A word: not every
